@@ -192,7 +192,7 @@ export interface ObservedPool {
   nextMs: number | null;
   /** The conditions of the object. */
   conditions: ConditionUpdate[];
-  /** What the object says of VMs that are held: `worker-3 AgentBound`, sorted. */
+  /** What the object says of VMs that are held: `worker-3 AgentBound: its Agent is bound`, sorted. */
   saidHeld: string[];
   /** Counts, VMs and what else the status lists are said. */
   isListed: boolean;

@@ -31,11 +31,11 @@ export function readHeld({
     : { name, waitsFor, message };
 }
 
-/** `worker-3 AgentBound`, sorted. */
+/** `worker-3 AgentBound: its Agent is bound`, sorted. A message may say what an approval is to name. */
 export const listHeld = (actions: readonly Parameters<typeof readHeld>[0][]): string[] =>
   actions
     .flatMap((action) => {
       const held = readHeld(action);
-      return held === null ? [] : [`${held.name} ${held.waitsFor}`];
+      return held === null ? [] : [`${held.name} ${held.waitsFor}: ${held.message}`];
     })
     .toSorted();

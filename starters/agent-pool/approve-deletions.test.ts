@@ -29,12 +29,22 @@ test('what waits for something else, or nothing, is not approved', () => {
 
 test('an approval is of one VsphereAgent, or of one VM that has none, and not of a name', () => {
   const message = 'VM worker-7 has no VsphereAgent: annotate VsphereAgentPool gpu with x, a list with worker-7/u-stray';
-  const withStray = samplePool({ held: [{ ...held('worker-7'), message }, held('worker-9'), held('gone')] });
+  const withStray = samplePool({ held: [{ ...held('worker-7'), message }, held('worker-9')] });
   const there = [
     { name: 'worker-7', uid: 'u-7' },
     { name: 'worker-9', uid: 'u-9' },
   ];
-  expect(approvalsOf(withStray, ['worker-7', 'worker-9', 'gone'], there)).toEqual(['worker-7/u-stray', 'worker-9/u-9']);
+  expect(approvalsOf(withStray, ['worker-7', 'worker-9'], there)).toEqual(['worker-7/u-stray', 'worker-9/u-9']);
+});
+
+test('an approval that names no VM is refused', () => {
+  const there = [{ name: 'worker-7', uid: 'u-7' }];
+  expect(() => approvalsOf(pool, ['worker-7', 'worker-9'], there)).toThrow(
+    expect.objectContaining({
+      exitCode: exitCodes.refused,
+      message: expect.stringMatching(/worker-9 is not there.* Nothing was approved/u),
+    }),
+  );
 });
 
 test('earlier approvals stay while their VsphereAgents do', () => {

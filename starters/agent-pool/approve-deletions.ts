@@ -80,18 +80,30 @@ export function chooseApproved(pool: AgentPoolObject, names: readonly string[]):
 
 type Identified = Pick<VsphereAgentObject, 'name' | 'uid'>;
 
-/** Of a VM without a VsphereAgent the pool says which one it means. What is gone meanwhile needs none. Pure. */
+/**
+ * Of a VM without a VsphereAgent the pool says which one it means. Pure.
+ *
+ * @throws CommandError: refused for a name of which neither is known
+ */
 export const approvalsOf = (
-  { held }: Pick<AgentPoolObject, 'held'>,
+  pool: Pick<AgentPoolObject, 'held' | 'namespace' | 'name'>,
   names: readonly string[],
   there: readonly Identified[],
 ): string[] =>
-  held
-    .filter((one) => waitsForApproval(one) && names.includes(one.name))
-    .flatMap(({ name, message }) => {
-      const stray = approvalIn(message, name);
-      return stray === null ? there.filter((one) => one.name === name).map(approvalOf) : [stray];
-    });
+  names.flatMap((name) => {
+    const approvals = pool.held
+      .filter((one) => waitsForApproval(one) && one.name === name)
+      .flatMap(({ message }) => {
+        const stray = approvalIn(message, name);
+        return stray === null ? there.filter((one) => one.name === name).map(approvalOf) : [stray];
+      });
+    if (approvals.length > 0) return approvals;
+    throw new CommandError(
+      `VsphereAgent ${oneLine(name)} is not there, and ${fullName(pool)} does not say which VM waits in its place. Nothing was approved.`,
+      exitCodes.refused,
+      `It is looked at again: \`drover describe pool ${fullName(pool)}\` shows what waits then.`,
+    );
+  });
 
 /** With those that were approved before and are there still: the list does not grow for ever. Pure. */
 export const allApproved = (

@@ -447,7 +447,10 @@ test('the object says so when lists and conditions do', () => {
   expect(isPoolSaid({ ...observed, conditions: conditions.slice(1) }, status)).toBe(false);
   const waiting = poolStatus(situation({ held: [held] }), wait('Steady', 'Reconciled', 'a change', null))!;
   expect(isPoolSaid({ ...observed, conditions }, waiting)).toBe(false);
-  expect(isPoolSaid({ ...observed, conditions, saidHeld: [`${held.name} ${held.waitsFor}`] }, waiting)).toBe(true);
+  const saidHeld = [`${held.name} ${held.waitsFor}: ${held.message}`];
+  expect(isPoolSaid({ ...observed, conditions, saidHeld }, waiting)).toBe(true);
+  const another = [`${held.name} ${held.waitsFor}: another message`];
+  expect(isPoolSaid({ ...observed, conditions, saidHeld: another }, waiting)).toBe(false);
 });
 
 test('a failed refresh is remembered and waits longer each time; another failure is the driver’s', () => {
