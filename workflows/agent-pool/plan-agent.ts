@@ -125,7 +125,7 @@ function planDeletion(situation: AgentSituation, { isHeld, vmName, force }: Desi
   );
 }
 
-/** A vCenter that does not answer is waited for so long, though the pool goes by force: nobody looks for the VM later. */
+/** A vCenter that does not answer is waited for so long, though the pool goes by force: nothing looks for the VM later. */
 const giveUpAfterMs = 10 * 60_000;
 const againMs = 60_000;
 
