@@ -118,6 +118,28 @@ test('a volume that the driver refuses to make, and the deadline', async () => {
   });
 });
 
+test('a clone that is given up stays so, though a Pod keeps its PVC for a while', async () => {
+  await inVolumeWorld({ settings: { deadlineMs: 2 * minute, onDeadline: 'fail' } }, async (world) => {
+    await world.makeSource('golden', 'bytes');
+    world.driver.fail('ControllerExpandVolume', { code: 'Internal', times: 10_000, description: 'no space' });
+    await world.makeVolume('disk', { size: '2Gi' });
+    await world.inPhase('disk', 'ExpansionInProgress', minute);
+    await world.use('disk', 'vm');
+    await world.inPhase('disk', 'Failed', 5 * minute);
+    world.driver.heal();
+    await world.pass(minute);
+    expect((await world.claim('disk'))?.metadata.deletionTimestamp).toBeDefined();
+    await world.endUse('vm');
+    await world.pass(minute);
+    expect(await world.claim('disk')).toBeNull();
+    await world.pass(15 * minute);
+    const volume = await world.volume('disk');
+    expect([volume.status?.phase, conditionOf(volume, 'Ready')]).toEqual(['Failed', 'False DeadlineExceeded']);
+    expect(await world.claim('disk')).toBeNull();
+    expect(await world.violations()).toEqual([]);
+  });
+});
+
 test('a copy after the deadline, where what was made before goes slowly', async () => {
   const settings = { deadlineMs: 2 * minute, onDeadline: 'copy', copyImage: 'drover:test' };
   await inVolumeWorld({ settings }, async (world) => {

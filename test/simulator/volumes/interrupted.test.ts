@@ -77,3 +77,31 @@ test('a run that is terminated while the volume is on its way: the next one brin
     expect(await world.violations()).toEqual([]);
   });
 });
+
+test('a volume that arrives while drover is cut off for longer than its deadline is not given up', async () => {
+  await inVolumeWorld({ settings: { deadlineMs: 2 * minute, onDeadline: 'fail' } }, async (world) => {
+    const { kubernetes, simulation } = world.deployment;
+    let isDone = false;
+    kubernetes.subscribe(({ object }) => {
+      const isAtTarget =
+        object.kind === 'PersistentVolume' &&
+        (object as unknown as { spec: { claimRef?: { namespace?: string } } }).spec.claimRef?.namespace === home;
+      if (isDone || !isAtTarget) return;
+      isDone = true;
+      simulation.network.setAway('kubernetes', true);
+    });
+    await world.makeSource('golden', 'bytes', {}, elsewhere);
+    await world.makeVolume('disk', { source: ofClaim('golden', elsewhere) });
+    expect(await world.until(async () => isDone, minute)).toBe(true);
+    await world.pass(10 * minute);
+    simulation.network.setAway('kubernetes', false);
+    const isBound = async (): Promise<boolean> => (await world.claim('disk'))?.status?.phase === 'Bound';
+    expect(await world.until(isBound, 5 * minute)).toBe(true);
+    await world.use('disk', 'vm');
+    await world.made('disk', 20 * minute);
+    expect(world.phases('disk')).not.toContain('Failed');
+    expect(world.storage.read(home, 'disk')).toBe('bytes');
+    await world.pass(30 * second);
+    expect(await world.violations()).toEqual([]);
+  });
+});
