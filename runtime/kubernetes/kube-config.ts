@@ -1,3 +1,4 @@
+import { type ChildProcessWithoutNullStreams, spawn, type SpawnOptionsWithoutStdio } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -123,3 +124,26 @@ function keepDispatcher(config: KubeConfig): void {
 
 const overHttp1 = (agent: Dispatcher | undefined): Dispatcher | undefined =>
   agent?.compose((dispatch) => (request, handler) => dispatch(Object.assign(request, { allowH2: false }), handler));
+
+/**
+ * The client waits for a plug-in for credentials for as long as it runs, and while it runs a command does not exit. What
+ * starts it is private, too.
+ */
+export function limitLogin(config: KubeConfig, timeoutMs: number): void {
+  const { authenticators } = config as unknown as { authenticators: readonly object[] };
+  const start = (
+    command: string,
+    args: string[],
+    options: SpawnOptionsWithoutStdio,
+  ): ChildProcessWithoutNullStreams => {
+    const plugin = spawn(command, args, { ...options, timeout: timeoutMs, killSignal: 'SIGKILL' });
+    plugin.once('exit', () => {
+      if (!plugin.killed) return;
+      plugin.emit('error', new DOMException('the plug-in for credentials took too long', 'TimeoutError'));
+      // What it has started may hold them open.
+      for (const stream of [plugin.stdin, plugin.stdout, plugin.stderr]) stream.destroy();
+    });
+    return plugin;
+  };
+  for (const one of authenticators) if ('execFn' in one) one.execFn = start;
+}

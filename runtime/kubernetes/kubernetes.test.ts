@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -154,28 +155,73 @@ test('a stream that does not begin fails', async () => {
   });
 });
 
+/** Writes its pid to the file, and those of what it starts. */
+function withPlugin(name: string, script: string): { config: string; pids: () => Promise<number[]> } {
+  const file = join(dir, `${name}-pids`);
+  const path = join(dir, name);
+  const config = JSON.parse(readFileSync(kubeconfig, 'utf8')) as object;
+  const plugin = `const say = (pid) => require('fs').appendFileSync(${JSON.stringify(file)}, pid + ' '); say(process.pid); ${script}`;
+  const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: process.execPath, args: ['-e', plugin] };
+  writeFileSync(path, JSON.stringify({ ...config, users: [{ name: 'u', user: { exec } }] }));
+  return { config: path, pids: async () => (await untilWritten(file)).trim().split(' ').map(Number) };
+}
+
 test.each(['request', 'stream'] as const)(
-  'a plug-in for credentials that hangs ends a %s',
+  'a plug-in for credentials that hangs ends a %s, and is ended',
   async (how) => {
-    const hanging = join(dir, 'hanging');
-    const config = JSON.parse(readFileSync(kubeconfig, 'utf8')) as object;
-    const pidFile = join(dir, `pid-of-${how}`);
-    const plugin = `require('fs').writeFileSync(${JSON.stringify(pidFile)}, String(process.pid)); setInterval(() => {}, 1000)`;
-    const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: process.execPath, args: ['-e', plugin] };
-    writeFileSync(hanging, JSON.stringify({ ...config, users: [{ name: 'u', user: { exec } }] }));
-    const client = connectKubernetes({ kubeconfig: hanging, requestTimeoutMs: 500 });
-    try {
-      await expect(client[how]({ method: 'GET', path: '/api/v1/x' }, signal)).rejects.toMatchObject({
-        type: 'KubernetesUnavailable',
-        message: expect.stringContaining('no answer from the login that the kubeconfig names: it took too long'),
-      });
-    } finally {
-      process.kill(Number(await untilWritten(pidFile)));
-      await client.close();
-    }
+    const { config, pids } = withPlugin(`hanging-${how}`, 'setInterval(() => {}, 1000)');
+    const client = connectKubernetes({ kubeconfig: config, requestTimeoutMs: 2_000 });
+    await expect(client[how]({ method: 'GET', path: '/api/v1/x' }, signal)).rejects.toMatchObject({
+      type: 'KubernetesUnavailable',
+      message: expect.stringContaining('no answer from the login that the kubeconfig names: it took too long'),
+    });
+    for (const pid of await pids()) await untilEnded(pid);
+    await client.close();
   },
   20_000,
 );
+
+test('requests at once have one plug-in run for credentials, and each fails when it hangs', async () => {
+  const { config, pids } = withPlugin('hanging-once', 'setInterval(() => {}, 1000)');
+  const client = connectKubernetes({ kubeconfig: config, requestTimeoutMs: 2_000 });
+  const first = failureOf(client);
+  const [pid = 0] = await pids();
+  const failures = await Promise.all([first, failureOf(client), failureOf(client)]);
+  for (const failure of failures) expect(failure).toMatch(/the login that the kubeconfig names: it took too long\./u);
+  await untilEnded(pid);
+  expect(await pids()).toEqual([pid]);
+  await client.close();
+}, 20_000);
+
+test('what a plug-in has started keeps no command from its end', async () => {
+  const orphan = `say(require('child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'inherit' }).pid)`;
+  const { config, pids } = withPlugin('hanging-wrapper', orphan);
+  const kubernetesModule = new URL('kubernetes.ts', import.meta.url).href;
+  const command = `const { connectKubernetes } = await import(${JSON.stringify(kubernetesModule)});
+    const client = connectKubernetes({ kubeconfig: ${JSON.stringify(config)}, requestTimeoutMs: 2_000 });
+    await client.request({ method: 'GET', path: '/api/v1/x' }, new AbortController().signal).catch(() => undefined);
+    await client.close();`;
+  const node = spawn(process.execPath, ['--input-type=module', '-e', command], { stdio: 'ignore' });
+  const code = await new Promise((resolve) => node.once('exit', resolve));
+  for (const pid of (await pids()).slice(1)) process.kill(pid);
+  expect(code).toBe(0);
+}, 20_000);
+
+const failureOf = (client: Kubernetes): Promise<string> =>
+  client
+    .request({ method: 'GET', path: '/api/v1/x' }, signal)
+    .then(String, (error: unknown) => (error as Error).message);
+
+async function untilEnded(pid: number): Promise<void> {
+  const isThere = (): boolean => {
+    try {
+      return process.kill(pid, 0);
+    } catch {
+      return false;
+    }
+  };
+  while (isThere()) await new Promise((resolve) => setTimeout(resolve, 20));
+}
 
 async function untilWritten(file: string): Promise<string> {
   for (;;) {

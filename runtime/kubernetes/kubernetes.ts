@@ -4,7 +4,7 @@ import { request as send } from 'undici';
 import type { Dispatcher } from 'undici';
 
 import { droverFailure } from '../failure.ts';
-import { loadKubeConfig } from './kube-config.ts';
+import { limitLogin, loadKubeConfig } from './kube-config.ts';
 import type { KubeConfigOptions } from './kube-config.ts';
 import { refusalFailure, transportFailure } from './kubernetes-faults.ts';
 import { kubernetesVerb } from './kubernetes-verb.ts';
@@ -67,7 +67,8 @@ export function connectKubernetes({
 }: KubernetesOptions = {}): Kubernetes {
   const config = loadKubeConfig(options);
   const server = (config.getCurrentCluster()?.server ?? '').replace(/\/+$/u, '');
-  const authorize = createAuthorize(config);
+  limitLogin(config, requestTimeoutMs);
+  const authorize = createAuthorize(config, server, requestTimeoutMs);
   let last: Dispatcher | undefined;
 
   async function open(
@@ -80,9 +81,9 @@ export function connectKubernetes({
     const url = new URL(`${server}${request.path}`);
     for (const [name, value] of Object.entries(request.query ?? {}))
       if (value !== undefined) url.searchParams.set(name, String(value));
-    // What the kubeconfig has run for a credential has no time-out of its own.
+    // Others may wait for the same login, which began earlier or ends later.
     const login = AbortSignal.any([signal, AbortSignal.timeout(requestTimeoutMs)]);
-    const { headers, dispatcher } = await unlessAborted(authorize(url), login).catch((error: unknown) => {
+    const { headers, dispatcher } = await unlessAborted(authorize(), login).catch((error: unknown) => {
       throw transportFailure(error, what, 'the login that the kubeconfig names');
     });
     last = dispatcher;
@@ -197,13 +198,20 @@ function header(headers: Dispatcher.ResponseData['headers'], name: 'audit-id' | 
   return typeof value === 'string' ? value : '';
 }
 
-/** Headers and connection pool for a request, from the kubeconfig: tokens, certificates, exec plug-ins. */
-function createAuthorize(
-  config: KubeConfig,
-): (url: URL) => Promise<{ headers: Record<string, string>; dispatcher: Dispatcher | undefined }> {
+interface Login {
+  headers: Record<string, string>;
+  dispatcher: Dispatcher | undefined;
+}
+
+/**
+ * Headers and connection pool for a request, from the kubeconfig: tokens, certificates, exec plug-ins. Requests that
+ * come while a login is under way wait for that one.
+ */
+function createAuthorize(config: KubeConfig, server: string, timeoutMs: number): () => Promise<Login> {
   let lastCredential = '';
-  return async (url) => {
-    const context = new RequestContext(url.href, HttpMethod.GET);
+  let underWay: Promise<Login> | null = null;
+  const login = async (): Promise<Login> => {
+    const context = new RequestContext(server, HttpMethod.GET);
     await config.applySecurityAuthentication(context);
     const headers = context.getHeaders();
     const credential = (headers['Authorization'] ?? '').replace(/^\S+\s+/u, '');
@@ -214,4 +222,8 @@ function createAuthorize(
     }
     return { headers, dispatcher: context.getDispatcher() };
   };
+  // One that hangs, such as at a provider of OpenID Connect, is not what later requests wait for.
+  const begin = (): Promise<Login> =>
+    unlessAborted(login(), AbortSignal.timeout(timeoutMs)).finally(() => (underWay = null));
+  return () => (underWay ??= begin());
 }
