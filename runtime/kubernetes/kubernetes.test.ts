@@ -207,6 +207,24 @@ test('what a plug-in has started keeps no command from its end', async () => {
   expect(code).toBe(0);
 }, 20_000);
 
+test('a user may take longer to log in than a request may take', async () => {
+  const credential = {
+    apiVersion: 'client.authentication.k8s.io/v1',
+    kind: 'ExecCredential',
+    status: { token: 'late' },
+  };
+  const { config } = withPlugin(
+    'slow',
+    `setTimeout(() => console.log(${JSON.stringify(JSON.stringify(credential))}), 1_500)`,
+  );
+  const client = connectKubernetes({ kubeconfig: config, requestTimeoutMs: 1_000, loginTimeoutMs: 20_000 });
+  answer = (request, response) => response.end(JSON.stringify(request.headers));
+  expect(await client.request({ method: 'GET', path: '/api/v1/x' }, signal)).toMatchObject({
+    authorization: 'Bearer late',
+  });
+  await client.close();
+}, 30_000);
+
 const failureOf = (client: Kubernetes): Promise<string> =>
   client
     .request({ method: 'GET', path: '/api/v1/x' }, signal)

@@ -51,8 +51,10 @@ export interface Kubernetes {
 }
 
 export interface KubernetesOptions extends KubeConfigOptions {
-  /** From the request to the end of the answer. Below the 15 s that a short activity has. Default 10 000. */
+  /** From the request, after any login, to the end of the answer. Below the 15 s that a short activity has. Default 10 000. */
   requestTimeoutMs?: number;
+  /** Of what the kubeconfig has run for a credential. Default: as a request; longer where a user may have to log in. */
+  loginTimeoutMs?: number;
   observe?: ObserveCall;
 }
 
@@ -62,31 +64,34 @@ const metadataMediaType = 'application/json;as=PartialObjectMetadata;v=v1;g=meta
 /** Reads the kubeconfig; the first connection is made by the first request. @throws InvalidConfiguration */
 export function connectKubernetes({
   requestTimeoutMs = 10_000,
+  loginTimeoutMs = requestTimeoutMs,
   observe,
   ...options
 }: KubernetesOptions = {}): Kubernetes {
   const config = loadKubeConfig(options);
   const server = (config.getCurrentCluster()?.server ?? '').replace(/\/+$/u, '');
-  limitLogin(config, requestTimeoutMs);
-  const authorize = createAuthorize(config, server, requestTimeoutMs);
+  limitLogin(config, loginTimeoutMs);
+  const authorize = createAuthorize(config, server, loginTimeoutMs);
   let last: Dispatcher | undefined;
 
+  /** @param of.isStream the time-out is for the beginning of the answer only */
   async function open(
     request: KubernetesRequest,
     what: string,
     signal: AbortSignal,
-    more: Record<string, string> = {},
+    { more = {}, isStream = false }: { more?: Record<string, string>; isStream?: boolean } = {},
   ): Promise<Dispatcher.ResponseData> {
     signal.throwIfAborted();
     const url = new URL(`${server}${request.path}`);
     for (const [name, value] of Object.entries(request.query ?? {}))
       if (value !== undefined) url.searchParams.set(name, String(value));
     // Others may wait for the same login, which began earlier or ends later.
-    const login = AbortSignal.any([signal, AbortSignal.timeout(requestTimeoutMs)]);
+    const login = AbortSignal.any([signal, AbortSignal.timeout(loginTimeoutMs)]);
     const { headers, dispatcher } = await unlessAborted(authorize(), login).catch((error: unknown) => {
       throw transportFailure(error, what, 'the login that the kubeconfig names');
     });
     last = dispatcher;
+    const limited = isStream ? signal : AbortSignal.any([signal, AbortSignal.timeout(requestTimeoutMs)]);
     try {
       return await send(url, {
         method: request.method,
@@ -100,7 +105,7 @@ export function connectKubernetes({
             : { 'content-type': request.patchType === undefined ? 'application/json' : patchTypes[request.patchType] }),
         },
         body: request.body === undefined ? null : JSON.stringify(request.body),
-        signal,
+        signal: limited,
         headersTimeout: requestTimeoutMs,
         bodyTimeout: 0,
         ...(dispatcher === undefined ? {} : { dispatcher }),
@@ -141,9 +146,8 @@ export function connectKubernetes({
 
     async request(request, signal) {
       const what = `${request.method} ${request.path}`;
-      const limited = AbortSignal.any([signal, AbortSignal.timeout(requestTimeoutMs)]);
       const { status, text, retryAfter } = await observed(observe, callOf(request), signal, async (more) => {
-        const { statusCode, headers, body } = await open(request, what, limited, more).catch((error: unknown) => {
+        const { statusCode, headers, body } = await open(request, what, signal, { more }).catch((error: unknown) => {
           signal.throwIfAborted();
           throw error;
         });
@@ -169,10 +173,12 @@ export function connectKubernetes({
     async stream(request, signal) {
       const what = `${request.method} ${request.path}`;
       const { status, body, retryAfter } = await observed(observe, callOf(request), signal, async (more) => {
-        const { statusCode, headers, body } = await open(request, what, signal, more).catch((error: unknown) => {
-          signal.throwIfAborted();
-          throw error;
-        });
+        const { statusCode, headers, body } = await open(request, what, signal, { more, isStream: true }).catch(
+          (error: unknown) => {
+            signal.throwIfAborted();
+            throw error;
+          },
+        );
         return {
           status: statusCode,
           requestId: header(headers, 'audit-id'),

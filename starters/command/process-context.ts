@@ -3,6 +3,9 @@ import type { CommandContext } from './context.ts';
 import { exitCodes } from './exit-codes.ts';
 import { systemTerminal } from './terminal.ts';
 
+/** A user may have to log in with a browser. */
+const loginTimeoutMs = 120_000;
+
 /**
  * The context of a command that a person has typed: this process, its terminal, its variables, and the systems that its
  * settings name. What opens them takes half a second to load: only where it is needed.
@@ -20,7 +23,7 @@ export const processContext = (env: NodeJS.ProcessEnv = process.env): CommandCon
   },
   async openKubernetes({ kubernetes: { kubeconfig, context } }) {
     const { connectKubernetes } = await import('../../runtime/kubernetes/kubernetes.ts');
-    return connectKubernetes({ kubeconfig, context });
+    return connectKubernetes({ kubeconfig, context, loginTimeoutMs });
   },
   // Once: a second Ctrl-C ends the process at once.
   onInterrupt(interrupt) {
