@@ -418,8 +418,8 @@ export const budgets = {
   },
   volumeRemoved: {
     title: '`cloneDataVolume`, a clone that is deleted or given up',
-    events: 78,
-    activityCalls: 8,
+    events: 85,
+    activityCalls: 9,
     calls: { kubernetes: 110 },
   },
   storageProfile: {
