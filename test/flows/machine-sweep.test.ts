@@ -115,7 +115,10 @@ test(
     await world.untilThere([]);
     await untilAwaitingApproval(0);
 
-    // Others: govmomi's vCenter makes the UUID of a VM from its name.
+    // Others: govmomi's vCenter makes the UUID of a VM from its name. Their Machines come
+    // first: without them they are orphans, and a sweep may come between.
+    await putMachine(world.api, { name: 'worker-3', phase: '' });
+    await putMachine(world.api, { name: 'worker-4', provider: 'openstack', phase: '' });
     await putMachine(world.api, { name: 'worker-3', providerId: await makeMachineVm(world.witness, 'worker-3') });
     const server = await makeMachineServer(world.session, 'worker-4');
     await putMachine(world.api, { name: 'worker-4', provider: 'openstack', providerId: server });
