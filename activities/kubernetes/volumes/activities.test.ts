@@ -54,7 +54,9 @@ const complete = (world: ReturnType<typeof openVolumes>, namespace: string, name
     status: status({ phase: 'Succeeded', progress: '100.0%', claimName: name }),
   });
 
-const openSame = async (options: VolumesOptions, body: (world: ReturnType<typeof openVolumes>) => Promise<void>) => {
+type Volumes = ReturnType<typeof openVolumes>;
+
+const openSame = async (options: VolumesOptions, body: (world: Volumes) => Promise<void>) => {
   const world = openVolumes(options);
   await world.run(() => body(world));
 };
@@ -401,18 +403,21 @@ test('the status is written where it differs, with its Event, and times say what
     expect(first).toMatchObject({ metadata: { annotations: { 'drover.dev/retry-handled': 'x' } } });
   }));
 
+const copyRequest = (world: Volumes, of: Awaited<ReturnType<Volumes['makeVolume']>>) =>
+  ({
+    ...of,
+    begin: world.begin('copy'),
+    inNamespace: 'src',
+    from: 'golden',
+    to: 'copy',
+    volumeMode: 'Block',
+    image: 'drover:1',
+  }) as const;
+
 test('a copy is a Job that mounts both volumes, and goes with its Pods', () =>
   openSame({}, async (world) => {
     const of = await world.makeVolume('src', 'copy');
-    const request = {
-      ...of,
-      begin: world.begin('copy'),
-      inNamespace: 'src',
-      from: 'golden',
-      to: 'copy',
-      volumeMode: 'Block',
-      image: 'drover:1',
-    } as const;
+    const request = copyRequest(world, of);
     expect(await world.activities.ensureCopyJob(request)).toEqual({ job: { state: 'active', message: '' } });
     expect(await world.activities.ensureCopyJob(request)).toEqual({ job: { state: 'active', message: '' } });
     expect(world.all('jobs')).toHaveLength(1);
@@ -423,15 +428,7 @@ test('a copy is a Job that mounts both volumes, and goes with its Pods', () =>
 test('no copy is begun of a source that a Pod uses meanwhile; one that is begun goes on', () =>
   openSame({}, async (world) => {
     const of = await world.makeVolume('src', 'copy');
-    const request = {
-      ...of,
-      begin: world.begin('copy'),
-      inNamespace: 'src',
-      from: 'golden',
-      to: 'copy',
-      volumeMode: 'Block',
-      image: 'drover:1',
-    } as const;
+    const request = copyRequest(world, of);
     await world.set(podOf('golden'));
     expect(await world.activities.ensureCopyJob(request)).toEqual({ job: null, usedBy: ['vm'] });
     expect(world.all('jobs')).toEqual([]);
