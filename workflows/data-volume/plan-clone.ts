@@ -59,7 +59,8 @@ export function planClone(situation: VolumeSituation, desired: DesiredVolume, so
   const wanted = wantedBytes(observed);
   if (made !== null && (made.capacityBytes ?? 0) < wanted && !made.waitsForFileSystem)
     return (
-      onDeadline(situation, desired, strategy, 'ExpansionInProgress', made.problem) ??
+      // The PVC of the DataVolume has its data, and a Pod may use it by now: giving it up would delete what that wrote.
+      (made === target ? null : onDeadline(situation, desired, strategy, 'ExpansionInProgress', made.problem)) ??
       execute([
         {
           kind: 'expand',

@@ -381,9 +381,14 @@ test.each<[rule: string, change: Change, plan: unknown]>([
     `claim from ${cut.name}, 10 GiB`,
   ],
   [
-    'the expansion takes too long: fail',
+    'the expansion takes too long: fail, but not with a PVC that a Pod may use',
     { ...bound, ...larger, ...late('ExpansionInProgress'), rules: { onDeadline: 'fail' } },
-    'giveUp, removeFinalizer',
+    'expand disk to 20 GiB',
+  ],
+  [
+    '… nor to copy it anew',
+    { ...bound, ...larger, ...late('ExpansionInProgress'), rules: { onDeadline: 'copy' } },
+    'expand disk to 20 GiB',
   ],
   [
     'it was given up',
@@ -606,6 +611,17 @@ test.each<[rule: string, change: Change, plan: unknown]>([
     '… which is expanded there',
     { ...elsewhere, ...larger, temporary: { snapshot: cut, claim: { ...claim, name: 'cdi-tmp-u' } } },
     'expand cdi-tmp-u to 20 GiB',
+  ],
+  [
+    '… which nothing uses, so that it may take too long: fail',
+    {
+      ...elsewhere,
+      ...larger,
+      temporary: { snapshot: cut, claim: { ...claim, name: 'cdi-tmp-u' } },
+      ...late('ExpansionInProgress'),
+      rules: { onDeadline: 'fail' },
+    },
+    'giveUp, removeFinalizer',
   ],
   [
     '… and transferred',
