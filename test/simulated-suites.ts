@@ -31,7 +31,9 @@ export const simulatedSuites: Readonly<Record<string, SuiteGroup>> = {
   'test/simulator/pools/pool-replacement.test.ts': 'agentPools',
   'test/simulator/pools/pool-scale-down.test.ts': 'agentPools',
   'activities/kubernetes/volumes/transfer-claim.test.ts': 'clones',
+  'test/simulator/volumes/clone.test.ts': 'clones',
   'test/simulator/volumes/clone-problems.test.ts': 'clones',
+  'test/simulator/volumes/interrupted.test.ts': 'clones',
   'test/simulator/volumes/queue.test.ts': 'clones',
   'test/simulator/volumes/volume-catch-up.test.ts': 'clones',
   'test/simulator/volumes/volume-faults.test.ts': 'clones',
@@ -39,6 +41,8 @@ export const simulatedSuites: Readonly<Record<string, SuiteGroup>> = {
   'test/simulator/virtual-machine-queue.test.ts': 'virtualMachines',
   'test/simulator/catch-up.test.ts': 'all',
   'test/simulator/driver.test.ts': 'all',
+  'test/simulator/replayer.test.ts': 'all',
+  'test/simulator/simulation.test.ts': 'all',
   'test/simulator/matrix/clean-runs.test.ts': 'all',
   'test/simulator/schedules/schedules.test.ts': 'all',
 };
