@@ -202,6 +202,12 @@ const rows: Row[] = [
     ends('Failed', /HostDown/, 'PreflightFailed'),
   ],
   [
+    'but where its cause is changed to that in the middle, what is in flight ends first',
+    also(down(), (s) => ((s.desired.cause = 'admin'), enterState(theOnly(s), 'moving', 900))),
+    1_000,
+    wait(/1 in flight to end, and then it is refused: HostDown/),
+  ],
+  [
     'observe says what it would do',
     also(three(), (s) => ((s.desired.mode = 'observe'), (s.host!.service = enabled), (s.phase = 'Preflight'))),
     1_000,

@@ -148,13 +148,21 @@ const waitOut = ({ problem, phase }: EvictionState, nowMs: number): Wait | null 
     ? wait(phase, problem.reason, problem.message, problem.retryAtMs)
     : null;
 
-function refuse(state: EvictionState): Done | null {
+/** A cause that is changed while servers move may be one that is refused: nothing more is begun, and what moves ends. */
+function refuse(state: EvictionState): Wait | Done | null {
   const open = unacceptedObstacles(state);
   const fatal = lastsUntilDeadline(state) ? [] : open.filter(isFatal);
   const refusing = fatal.length > 0 ? fatal : isRefusedByObstacles[state.desired.cause] && !hasBegun(state) ? open : [];
   const [first] = refusing;
   if (first === undefined) return null;
   const others = refusing.length === 1 ? '' : ` and ${refusing.length - 1} more`;
+  const moving = inState(state, 'moving').length;
+  if (moving > 0)
+    return wait(
+      state.phase,
+      'InFlight',
+      `${moving} in flight to end, and then it is refused: ${first.message}${others}`,
+    );
   const change = !hasChanged(state)
     ? 'Nothing was changed.'
     : `${state.desired.hypervisor} ${state.host?.service.status === 'disabled' ? 'is' : 'may be'} left disabled.`;
