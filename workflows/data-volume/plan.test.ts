@@ -814,6 +814,24 @@ test.each<[rule: string, change: Change, phase: string, running: string, event: 
     'DeadlineExceeded',
   ],
   [
+    'it was given up, and something of it is still there',
+    {
+      recorded: { phase: 'Failed', conditions: [given] },
+      ...whenHeld,
+      memory: { left: ['PVC team/disk'], leftAtMs: nowMs },
+    },
+    'Failed',
+    'False DeadlineExceeded',
+    'DeadlineExceeded',
+  ],
+  [
+    '… which is removed',
+    { recorded: { phase: 'Failed', conditions: [given] }, ...whenHeld },
+    'Failed',
+    'False DeadlineExceeded',
+    'DeadlineExceeded',
+  ],
+  [
     'it is complete',
     { ...bound, recorded: { phase: 'SmartClonePVCInProgress' } },
     'Succeeded',

@@ -40,6 +40,19 @@ const isPhase = (phase: string): phase is VolumePhase =>
 
 /** What is waited for, or keeps it from being made. Null: it goes on. */
 function problemOf(situation: VolumeSituation, plan: VolumePlan): VolumeProblem | null {
+  return whyGivenUp(situation, plan) ?? planProblem(situation, plan);
+}
+
+/** One that was given up says why, whatever is still to be removed of it: its run says that. Null: it was not. */
+function whyGivenUp(situation: VolumeSituation, plan: VolumePlan): VolumeProblem | null {
+  const { phase, conditions } = situation.observed.recorded;
+  if (phase !== 'Failed' || phaseOf(situation, plan) !== 'Failed') return null;
+  if (plan.kind === 'execute' && plan.steps[0]?.kind === 'giveUp') return null;
+  const said = conditions.find(({ type }) => type === 'Running');
+  return said === undefined ? null : { reason: said.reason, message: said.message };
+}
+
+function planProblem(situation: VolumeSituation, plan: VolumePlan): VolumeProblem | null {
   if (plan.kind === 'execute') return stepProblem(situation, plan.steps[0]);
   if (plan.kind === 'done' && plan.outcome !== 'blocked') return null;
   const { reason, message } = describePlan(plan);

@@ -121,14 +121,14 @@ test('a volume that the driver refuses to make, and the deadline', async () => {
 test('a clone that is given up stays so, though a Pod keeps its PVC for a while', async () => {
   await inVolumeWorld({ settings: { deadlineMs: 2 * minute, onDeadline: 'fail' } }, async (world) => {
     await world.makeSource('golden', 'bytes');
-    world.driver.fail('ControllerExpandVolume', { code: 'Internal', times: 10_000, description: 'no space' });
-    await world.makeVolume('disk', { size: '2Gi' });
-    await world.inPhase('disk', 'ExpansionInProgress', minute);
+    world.driver.fail('CreateVolume', { code: 'InvalidArgument', times: 10_000, description: 'not across pools' });
+    await world.makeVolume('disk', {});
+    await world.inPhase('disk', 'SmartClonePVCInProgress', minute);
     await world.use('disk', 'vm');
     await world.inPhase('disk', 'Failed', 5 * minute);
-    world.driver.heal();
     await world.pass(minute);
     expect((await world.claim('disk'))?.metadata.deletionTimestamp).toBeDefined();
+    world.driver.heal();
     await world.endUse('vm');
     await world.pass(minute);
     expect(await world.claim('disk')).toBeNull();
@@ -136,6 +136,27 @@ test('a clone that is given up stays so, though a Pod keeps its PVC for a while'
     const volume = await world.volume('disk');
     expect([volume.status?.phase, conditionOf(volume, 'Ready')]).toEqual(['Failed', 'False DeadlineExceeded']);
     expect(await world.claim('disk')).toBeNull();
+    expect(await world.violations()).toEqual([]);
+  });
+});
+
+test('a PVC that a Pod uses is kept, though its expansion takes longer than the deadline', async () => {
+  await inVolumeWorld({ settings: { deadlineMs: 2 * minute, onDeadline: 'fail' } }, async (world) => {
+    await world.makeSource('golden', 'bytes');
+    world.driver.fail('ControllerExpandVolume', { code: 'OutOfRange', times: 10_000, description: 'no space' });
+    await world.makeVolume('disk', { size: '2Gi' });
+    await world.inPhase('disk', 'ExpansionInProgress', minute);
+    await world.use('disk', 'vm');
+    await world.pass(15 * minute);
+    const volume = await world.volume('disk');
+    expect([volume.status?.phase, conditionOf(volume, 'Running')]).toEqual([
+      'ExpansionInProgress',
+      'False VolumeFailing',
+    ]);
+    expect((await world.claim('disk'))?.metadata.deletionTimestamp).toBeUndefined();
+    expect(world.storage.read(home, 'disk')).toBe('bytes');
+    world.driver.heal();
+    await world.made('disk', 30 * minute);
     expect(await world.violations()).toEqual([]);
   });
 });
