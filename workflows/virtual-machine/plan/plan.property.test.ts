@@ -234,6 +234,16 @@ test('whatever happens: never two VMs, never a stranger’s, no disk lost; and i
         expect(plan).toMatchObject({ outcome: 'blocked', message: expect.stringContaining('Resume it') as string });
         return;
       }
+      // What is suspended cannot be resized, and stays so as its spec asks for that.
+      if (
+        desired.powerState === 'Suspended' &&
+        own?.facts.powerState === 'suspended' &&
+        world.settings.resize !== 'off' &&
+        own.facts.config.numCPUs !== world.class.compute.numCPUs
+      ) {
+        expect(plan).toMatchObject({ outcome: 'blocked', reason: 'PowerOffRequired' });
+        return;
+      }
       expect(plan).toMatchObject({ kind: 'done', outcome: 'reconciled' });
       // What is off cannot be suspended: it stays off.
       const state = own === undefined ? null : powerStateOf(own.facts);
