@@ -10,7 +10,7 @@ import { nothing, runCheck, runJest, runSimulated } from './stages.ts';
 
 /** The rungs of the ladder, in two rows that are climbed side by side. */
 
-export const rungs = ['checks', 'unit', 'simulator', 'flows', 'long'] as const;
+export const rungs = ['checks', 'unit', 'simulator', 'schedules', 'flows', 'long'] as const;
 export type Rung = (typeof rungs)[number];
 
 export interface Stage {
@@ -95,7 +95,7 @@ function simulatorStages(names: readonly string[], tenth: Choice['tenth'], { all
   return [
     ...(names.length === 0 ? [] : [ofFlows]),
     { rung, title: matrix, run: (signal) => runSimulated(matrix, faults, signal) },
-    { rung, title: schedules, run: (signal) => runSimulated(schedules, minutes, signal) },
+    { rung: 'schedules', title: schedules, run: (signal) => runSimulated(schedules, minutes, signal) },
   ];
 }
 
