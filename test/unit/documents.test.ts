@@ -83,6 +83,24 @@ test('nothing cites a document that a reader does not have', () => {
   expect(complaints(files, (_path, text) => [unknown.exec(text)?.[0] ?? null])).toEqual([]);
 });
 
+test('documents are wrapped at 120 columns, but for tables, code and what a command writes', () => {
+  const written = documents.filter((path) => /^(?:docs\/|[^/]+$)/u.test(path) && !/^<!-- Written by/u.test(read(path)));
+  const wrapped = (text: string): string =>
+    text
+      .replaceAll(/^ *```.*?^ *```/gmsu, '')
+      .replaceAll(/^<!-- written by .*?^<!-- end -->/gmsu, '')
+      .replaceAll(/^ *\|.*/gmu, '')
+      // A line has no place to break in them.
+      .replaceAll(/`[^`\n]*`|\[[^\]\n]*\]\([^)\n]*\)/gu, 'x');
+  expect(
+    complaints(written, (_path, text) =>
+      wrapped(text)
+        .split('\n')
+        .map((line) => (line.length > 120 ? line : null)),
+    ),
+  ).toEqual([]);
+});
+
 const charts = documents.filter((path) => path.startsWith('docs/charts/'));
 
 test.each(charts)('%s names functions and rows of tests that are there', (chart) => {
