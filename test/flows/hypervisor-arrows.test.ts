@@ -190,13 +190,17 @@ test(
       60_000,
       async () => (await fixture.aggregatesOf(drifting)).includes('fast') || 'not yet',
     );
-    const { traits, resource_provider_generation: generation } = await ofProvider<{
-      traits: string[];
-      resource_provider_generation: number;
-    }>(drifting, 'traits');
     const provider = await findResourceProvider(world.session, `${drifting}.lab.drover.dev`);
-    await world.session.placement('PUT', `/resource_providers/${provider}/traits`, {
-      body: { resource_provider_generation: generation, traits: traits.filter((one) => one !== trait) },
+    // Its generation is another one where Nova, or drover, has changed the provider meanwhile.
+    await until('the trait to be taken away', 60_000, async () => {
+      const { traits, resource_provider_generation: generation } = await ofProvider<{
+        traits: string[];
+        resource_provider_generation: number;
+      }>(drifting, 'traits');
+      await world.session.placement('PUT', `/resource_providers/${provider}/traits`, {
+        body: { resource_provider_generation: generation, traits: traits.filter((one) => one !== trait) },
+      });
+      return true;
     });
     await until(
       'the trait to be there again',
