@@ -151,6 +151,8 @@ export function vsphereChangesContract(open: () => Promise<VsphereCounterpart>):
       );
       const backing = network?.interfaces[0]?.backing ?? '';
       const [card] = added.networkCards;
+      // Its settings in ExtraConfig are found by it.
+      expect(card?.key).toBeGreaterThanOrEqual(4_000);
       const [first, second] = added.cdroms;
       const [disk] = added.disks;
       const moved = await change([

@@ -43,6 +43,7 @@ func (r *rules) isValidLogin(username string) func(*types.Login) bool {
 
 // handle gives the fault that is the answer, if one is; or makes another object answer.
 func (r *rules) handle(ctx *simulator.Context, method *simulator.Method) (mo.Reference, types.BaseMethodFault) {
+	numberCards(ctx, method)
 	switch method.Name {
 	case "CreateFilter", "WaitForUpdatesEx":
 		if r.watches.answers(ctx, method) {
