@@ -832,6 +832,24 @@ test.each<[rule: string, change: Change, phase: string, running: string, event: 
     'DeadlineExceeded',
   ],
   [
+    '… and a user tries it again, but its source is gone',
+    {
+      recorded: { phase: 'Failed', conditions: [given] },
+      memory: { isRetried: true },
+      source: { ...golden, claim: null },
+    },
+    'Failed',
+    'False CloneWithoutSource',
+    'CloneWithoutSource',
+  ],
+  [
+    '… and a PVC of another owner has its name',
+    { recorded: { phase: 'Failed', conditions: [given] }, target: { ...claim, owner: 'other' } },
+    'Failed',
+    'False ErrResourceExists',
+    'ErrResourceExists',
+  ],
+  [
     'it is complete',
     { ...bound, recorded: { phase: 'SmartClonePVCInProgress' } },
     'Succeeded',

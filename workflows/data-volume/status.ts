@@ -43,9 +43,13 @@ function problemOf(situation: VolumeSituation, plan: VolumePlan): VolumeProblem 
   return whyGivenUp(situation, plan) ?? planProblem(situation, plan);
 }
 
-/** One that was given up says why, whatever is still to be removed of it: its run says that. Null: it was not. */
+/**
+ * One that was given up says why while what is left of it is removed: its run says what that is. Null: it was not, or
+ * the plan says what keeps it from being made.
+ */
 function whyGivenUp(situation: VolumeSituation, plan: VolumePlan): VolumeProblem | null {
   const { phase, conditions } = situation.observed.recorded;
+  if (plan.kind === 'done' || situation.memory.isRetried) return null;
   if (phase !== 'Failed' || phaseOf(situation, plan) !== 'Failed') return null;
   if (plan.kind === 'execute' && plan.steps[0]?.kind === 'giveUp') return null;
   const said = conditions.find(({ type }) => type === 'Running');
