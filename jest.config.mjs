@@ -11,7 +11,8 @@ const project = (displayName, testMatch, more = {}) => ({
 
 /** Unit tests stand next to the nouns they test; everything that needs a counterpart is a flow. */
 export default {
-  testTimeout: 60_000,
+  // A guard against what hangs, not a measure: the machine may do much else.
+  testTimeout: 300_000,
   testSequencer: '<rootDir>/test/ladder/longest-first.ts',
   projects: [
     project('unit', [

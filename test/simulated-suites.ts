@@ -13,7 +13,7 @@ export type SuiteGroup = (typeof suiteGroups)[number];
 
 /**
  * Unit tests that simulate for a quarter of a minute or more, by what decides how they go. They are deterministic:
- * `npm test` leaves out those that have passed with these very sources (evidence/suites-<group>/), but for a tenth,
+ * `npm test` leaves out those that have passed with these very sources (evidence/suites-<group>/), but for a twentieth,
  * which is another one with each commit. `npm run test:unit` and `npm run test:all` run all of them.
  */
 export const simulatedSuites: Readonly<Record<string, SuiteGroup>> = {

@@ -11,6 +11,13 @@ export function shuffle<Item>(items: readonly Item[], seed: number): Item[] {
   return shuffled;
 }
 
+/**
+ * What has passed with the very sources that are there: one in twenty is run again, which the seed decides, every value of
+ * `by` as equally as it can be.
+ */
+export const sampleAgain = <Item>(passed: readonly Item[], seed: number, by: (item: Item) => string): Item[] =>
+  sample(passed, Math.ceil(passed.length / 20), seed, by);
+
 /** So many of the items that every value of `by` is there as equally as it can be. */
 export function sample<Item>(items: readonly Item[], count: number, seed: number, by: (item: Item) => string): Item[] {
   const groups = [...Map.groupBy(shuffle(items, seed), by).values()];

@@ -9,14 +9,14 @@ import { type MatrixName, matrixNames } from '../simulator/matrix/parts.ts';
 import type { FlowTier, ProvenArea } from '../tiers.ts';
 import { flowTiers } from '../tiers.ts';
 import { simulatedSuites, type SuiteGroup, suiteGroups } from '../simulated-suites.ts';
-import { sample } from '../faults/sample.ts';
+import { sampleAgain } from '../faults/sample.ts';
 
 /** What a run of the tests takes. */
 export interface Choice extends FlowChoice {
   /** For jest: which unit tests; empty: all; null: none. */
   unit: readonly string[] | null;
-  /** Parts of the simulator's matrix, and its mutations, of which a tenth is run. */
-  tenth: readonly MatrixName[];
+  /** Parts of the simulator's matrix, and its mutations, of which a twentieth is run. */
+  passed: readonly MatrixName[];
 }
 
 export interface FlowChoice {
@@ -60,32 +60,32 @@ export function chooseForChange(
 }
 
 /**
- * What is simulated is deterministic: where a part has passed with these very sources, a tenth of it is enough. Pure.
+ * What is simulated is deterministic: where a part has passed with these very sources, a twentieth of it is enough. Pure.
  */
-export function chooseParts(judge: (name: MatrixName) => Judgement): Pick<Choice, 'tenth' | 'notes'> {
+export function chooseParts(judge: (name: MatrixName) => Judgement): Pick<Choice, 'passed' | 'notes'> {
   const judged = matrixNames.map((name) => ({ name, ...judge(name) }));
   const [fresh, others] = [
     judged.filter(({ state }) => state === 'fresh'),
     judged.filter(({ state }) => state !== 'fresh'),
   ];
   return {
-    tenth: fresh.map(({ name }) => name),
+    passed: fresh.map(({ name }) => name),
     notes: [
-      ...fresh.map(({ name, why }) => `simulated, a tenth: ${name}, which passed with these sources: ${why}`),
+      ...fresh.map(({ name, why }) => `simulated, a twentieth: ${name}, which passed with these sources: ${why}`),
       ...others.map(({ name, state, why }) => `simulated, all of it: ${name}: ${state}: ${why}`),
     ],
   };
 }
 
-const judgedParts = (): Pick<Choice, 'tenth' | 'notes'> => chooseParts((name) => judgeSeries(`simulated-${name}`));
+const judgedParts = (): Pick<Choice, 'passed' | 'notes'> => chooseParts((name) => judgeSeries(`simulated-${name}`));
 
-/** Of what has passed with these very sources all but a tenth. Pure. */
+/** Of what has passed with these very sources all but a twentieth. Pure. */
 export function leaveOut(passed: readonly string[], seed: number): string[] {
-  const again = sample(passed, Math.ceil(passed.length / 10), seed, (file) => file);
+  const again = sampleAgain(passed, seed, (file) => file);
   return passed.filter((file) => !again.includes(file));
 }
 
-/** Simulated suites that have passed with these very sources, but for a tenth. Pure. */
+/** Simulated suites that have passed with these very sources, but for a twentieth. Pure. */
 export function chooseLeftOut(isFresh: (group: SuiteGroup) => boolean, seed: number): string[] {
   const fresh = suiteGroups.filter(isFresh);
   const passed = Object.keys(simulatedSuites).filter((file) => fresh.includes(simulatedSuites[file] ?? 'all'));
@@ -109,7 +109,7 @@ export function choosePush(): Choice {
     unit: withoutSuites(suites),
     flows,
     simulated: simulated.filter((name) => !ofFlows.includes(name)),
-    tenth: parts.tenth,
+    passed: parts.passed,
     notes: [...notes, ...ofSuites, ...parts.notes],
   };
 }
@@ -117,7 +117,7 @@ export const chooseAll = (): Choice => ({
   flows: Object.keys(flowTiers),
   simulated: simulatedOf(flowTiers),
   unit: [],
-  tenth: [],
+  passed: [],
   notes: [],
 });
 
@@ -148,7 +148,7 @@ export async function chooseChanged(
   const named = [...chosen.flows, ...chosen.simulated.map((name) => `${name} (simulated)`)];
   return {
     ...chosen,
-    tenth: parts.tenth,
+    passed: parts.passed,
     unit: unit.length === 0 ? null : ['--passWithNoTests', '--findRelatedTests', ...unit],
     notes: [
       `${changed.length} files differ from ${base}; flows: ${named.join(', ') || 'none'}`,

@@ -39,7 +39,7 @@ const checks = [
 
 /** What has no lab, and takes what real parts leave of the processors, so that none is idle. */
 export function stagesOnTheMachine(
-  { simulated, unit, tenth }: Choice,
+  { simulated, unit, passed }: Choice,
   { all, record }: LadderOptions,
   background: boolean,
 ): Stage[] {
@@ -51,7 +51,7 @@ export function stagesOnTheMachine(
   return [
     ...ofChecks,
     ...(unit === null ? [] : [unitStage(unit, all, background)]),
-    ...simulatorStages(simulated, tenth, { all, record }),
+    ...simulatorStages(simulated, passed, { all, record }),
   ];
 }
 
@@ -71,20 +71,20 @@ const unitStage = (chosen: readonly string[], all: boolean, background: boolean)
 /** What is sampled of the simulator's faults of outside calls, of kills with a task, and of runs with two faults. */
 const sampled = { push: { fine: 220, pairs: 80 }, all: { fine: 3_000, pairs: 1_000 } };
 
-function simulatorStages(names: readonly string[], tenth: Choice['tenth'], { all, record }: LadderOptions): Stage[] {
+function simulatorStages(names: readonly string[], passed: Choice['passed'], { all, record }: LadderOptions): Stage[] {
   const rung = 'simulator';
   const flows = 'simulator: flows';
   const jest = ['--selectProjects', 'flows', '--forceExit', '--runTestsByPath', ...names.map(fileOf)];
   const seed = ['--seed', String(all ? seedOfDay() : sampleSeed)];
   const { fine, pairs } = sampled[all ? 'all' : 'push'];
-  const light = tenth.length === 0 ? [] : ['--tenth', tenth.join(), '--tenth-seed', String(seedOfTree())];
+  const light = passed.length === 0 ? [] : ['--passed', passed.join(), '--passed-seed', String(seedOfTree())];
   const kept = record ? ['--record'] : [];
   const faults = ['--fine', String(fine), '--pairs', String(pairs), ...seed, ...light, ...kept];
   // Enough of them are evidence.
   const minutes = ['--minutes', all ? '60' : '1', ...seed, ...(all && record ? ['--record'] : [])];
   const matrix = ['simulator: every fault at every step', 'a sample of finer ones', 'the mutations']
     .join(', ')
-    .concat(tenth.length === 0 ? '' : `; of ${tenth.join(', ')} a tenth, by seed ${seedOfTree()}`);
+    .concat(passed.length === 0 ? '' : `; of ${passed.join(', ')} a twentieth, by seed ${seedOfTree()}`);
   const schedules = `simulator: random schedules, ${all ? 'an hour' : 'a minute'}`;
   const ofFlows: Stage = {
     rung,

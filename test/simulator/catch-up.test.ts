@@ -245,7 +245,7 @@ beforeAll(async () => {
   left = await observeAll();
   bridge.start();
   await pass(120_000);
-}, 300_000);
+}, 1_800_000);
 
 test('beside 2,000 reconciled VMs and 2,000 hypervisors no run is started for what has not changed', async () => {
   expect(signalled).toEqual([]);
@@ -263,7 +263,7 @@ test('beside 2,000 reconciled VMs and 2,000 hypervisors no run is started for wh
   refusals = 5;
   expect(await restart()).toEqual([]);
   expect(bridge.stats()).toMatchObject({ unchanged: vms + hosts });
-}, 300_000);
+}, 1_800_000);
 
 test.each<
   [what: string, change: () => Promise<unknown>, concerned: () => string[], reconcile?: () => Promise<unknown>]
@@ -325,7 +325,7 @@ test.each<
       expect(startedWith.get(workflowId)).toBe(String(memo?.[digestMemo]).split(' ')[0]);
     expect(await restart()).toEqual([]);
   },
-  300_000,
+  1_800_000,
 );
 
 test('a run that is not known any more, has left no digest, has not come to its end, or is open', async () => {
@@ -346,7 +346,7 @@ test('a run that is not known any more, has left no digest, has not come to its 
     ...left.filter(({ workflowId }) => workflowId !== forgotten),
   ];
   expect(await restart()).toEqual(ids.toSorted());
-}, 300_000);
+}, 1_800_000);
 
 test('a Secret that is missing is looked for, and runs that lack it are started once it is there', async () => {
   const ids = vmIds(lacksSecret);
@@ -379,4 +379,4 @@ test('a Secret that is missing is looked for, and runs that lack it are started 
   // Temporal knows the run no more.
   left = left.filter(({ workflowId }) => workflowId !== open);
   expect(await looked()).toEqual([open]);
-}, 300_000);
+}, 1_800_000);

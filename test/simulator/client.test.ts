@@ -15,7 +15,7 @@ import { loadBundle } from './temporal/sdk.ts';
 let bundle: WorkflowBundle;
 beforeAll(async () => {
   bundle = await loadBundle(await bundleSamples());
-}, 180_000);
+}, 1_800_000);
 
 const taskQueue = 'samples';
 const make = (options: Partial<SimulationOptions> = {}): Simulation =>

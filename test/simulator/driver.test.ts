@@ -13,7 +13,7 @@ let bundle: WorkflowBundle;
 beforeAll(async () => {
   code = await bundleWidgets();
   bundle = await loadBundle(code);
-}, 180_000);
+}, 1_800_000);
 
 const isCall = ({ call }: Moment): boolean => call !== null && call.attempt === 1;
 /** So many events and calls lie between two at which something is tried; each test tries others. */

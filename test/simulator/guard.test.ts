@@ -13,7 +13,7 @@ import { loadBundle } from './temporal/sdk.ts';
 let bundle: WorkflowBundle;
 beforeAll(async () => {
   bundle = await loadBundle(await bundleSamples());
-}, 180_000);
+}, 1_800_000);
 
 const waits: Record<string, () => Promise<unknown>> = {
   'a timer of the machine': () => delay(1),

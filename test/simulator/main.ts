@@ -6,7 +6,7 @@ import { availableParallelism } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { untilInterrupted } from '../../lab/interruption.ts';
 import { randomOf } from '../faults/random.ts';
-import { sample } from '../faults/sample.ts';
+import { sample, sampleAgain } from '../faults/sample.ts';
 import type { SimulatedCell } from './matrix/cell.ts';
 import { formatCell, pairCells, parseCell } from './matrix/cell.ts';
 import { readCleanRuns, writeCleanRuns } from './matrix/clean-runs.ts';
@@ -24,8 +24,8 @@ interface Options {
   matrix?: true;
   fine?: number | true;
   pairs: number;
-  tenth: MatrixName[];
-  tenthSeed: number;
+  passed: MatrixName[];
+  passedSeed: number;
   scenario?: string[];
   cell?: string[];
   sample?: number;
@@ -62,8 +62,8 @@ async function main({
   cell,
   fine,
   pairs,
-  tenth,
-  tenthSeed,
+  passed,
+  passedSeed,
   sample: count,
   seed,
   processes,
@@ -87,12 +87,12 @@ async function main({
   if (minutes !== undefined || path !== undefined)
     return await simulateSchedules({ minutes: minutes ?? 0, seed, path, json: json === true, record, print, signal });
   const chosen =
-    cell ?? sampleOf(chooseCells(names, { fine, pairs, seed, tenth, tenthSeed }), count, seed).map(formatCell);
+    cell ?? sampleOf(chooseCells(names, { fine, pairs, seed, passed, passedSeed }), count, seed).map(formatCell);
   const startedMs = performance.now();
   const failures: CellOutcome[] = [];
   const done = { cells: 0, mutations: 0 };
   const broken =
-    cell === undefined && count === undefined && named === undefined ? chooseMutations(tenth, tenthSeed) : [];
+    cell === undefined && count === undefined && named === undefined ? chooseMutations(passed, passedSeed) : [];
   const all = [...broken, ...chosen];
   const recorder = record ? recordParts(all) : null;
   await runInShards(all, processes, signal, (outcome) => {
@@ -120,9 +120,9 @@ async function main({
 const sampleOf = (cells: SimulatedCell[], count: number | undefined, seed: number): SimulatedCell[] =>
   count === undefined ? cells : sample(cells, count, seed, ({ scenario }) => scenario);
 
-function chooseMutations(tenth: readonly MatrixName[], seed: number): string[] {
+function chooseMutations(passed: readonly MatrixName[], seed: number): string[] {
   const all = mutations.map(formatMutation);
-  return tenth.includes('mutations') ? sample(all, Math.ceil(all.length / 10), seed, (name) => name) : all;
+  return passed.includes('mutations') ? sampleAgain(all, seed, (name) => name) : all;
 }
 
 /** Of the committed list: a cell that vanishes or appears is a change of that file. */
@@ -132,9 +132,9 @@ function chooseCells(
     fine,
     pairs,
     seed,
-    tenth,
-    tenthSeed,
-  }: Pick<Options, 'pairs' | 'seed' | 'tenth' | 'tenthSeed'> & {
+    passed,
+    passedSeed,
+  }: Pick<Options, 'pairs' | 'seed' | 'passed' | 'passedSeed'> & {
     fine: number | true | undefined;
   },
 ): SimulatedCell[] {
@@ -149,11 +149,10 @@ function chooseCells(
   const ofCalls = fine === undefined ? [] : known.flatMap(({ name, run }) => cellsOf(name, run).fine);
   const perScenario = [...Map.groupBy([...ofActivities, ...ofCalls], ({ scenario }) => scenario).values()];
   const random = randomOf(seed);
-  const isLight = ({ scenario }: SimulatedCell): boolean => tenth.includes(partOf(scenario));
-  const light = ofActivities.filter(isLight);
+  const hasPassed = ({ scenario }: SimulatedCell): boolean => passed.includes(partOf(scenario));
   return [
-    ...ofActivities.filter((one) => !isLight(one)),
-    ...sampleOf(light, Math.ceil(light.length / 10), tenthSeed),
+    ...ofActivities.filter((one) => !hasPassed(one)),
+    ...sampleAgain(ofActivities.filter(hasPassed), passedSeed, ({ scenario }) => scenario),
     ...sampleOf(ofCalls, fine === true ? undefined : fine, seed),
     ...perScenario.flatMap((those) => pairCells(those, Math.ceil(pairs / perScenario.length), random)),
   ];
@@ -169,12 +168,12 @@ await new Command('simulate')
   )
   .option('--pairs <number>', 'so many runs with two faults, sampled', number, 0)
   .option(
-    '--tenth <parts>',
-    `only a tenth of every fault at every activity call of these parts of the matrix, and of the mutations: ${matrixNames.join(', ')}`,
+    '--passed <parts>',
+    `parts of the matrix, or the mutations, that have passed with these sources: of these only one in twenty: ${matrixNames.join(', ')}`,
     listMatrixNames,
     [],
   )
-  .option('--tenth-seed <number>', 'decides which tenth', number, 1)
+  .option('--passed-seed <number>', 'decides which of these', number, 1)
   .option('--scenario <names>', `of ${allNamed.map(({ name }) => name).join(', ')}`, list)
   .option('--cell <cell>', 'one cell or mutation, as the matrix prints it; may be repeated', collect)
   .option('--sample <number>', 'only so many cells, of every scenario as many', number)

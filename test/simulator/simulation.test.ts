@@ -12,7 +12,7 @@ let bundle: WorkflowBundle;
 beforeAll(async () => {
   code = await bundleSamples();
   bundle = await loadBundle(code);
-}, 180_000);
+}, 1_800_000);
 
 const modes: Record<string, () => Partial<SimulationOptions>> = {
   'from the cache': () => ({}),

@@ -148,7 +148,7 @@ const waitOut = ({ problem, phase }: EvictionState, nowMs: number): Wait | null 
     ? wait(phase, problem.reason, problem.message, problem.retryAtMs)
     : null;
 
-/** A cause that is changed while servers move may be one that is refused: nothing more is begun, and what moves ends. */
+/** A cause that is changed while servers move may be one that is refused: what moves ends, and nothing more begins. */
 function refuse(state: EvictionState): Wait | Done | null {
   const open = unacceptedObstacles(state);
   const fatal = lastsUntilDeadline(state) ? [] : open.filter(isFatal);

@@ -43,5 +43,5 @@ test(
         });
       expect(await started(force)).toEqual([first]);
     }),
-  600_000,
+  1_800_000,
 );

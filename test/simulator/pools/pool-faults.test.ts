@@ -56,7 +56,7 @@ test.each([
     expect(targets.length).toBeGreaterThan(10);
     expect(await complaintsOf(poolStory, sampleOf(targets))).toEqual([]);
   },
-  600_000,
+  1_800_000,
 );
 
 test('a worker that knows no run goes on with all of them', async () => {

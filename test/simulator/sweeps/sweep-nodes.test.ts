@@ -40,7 +40,7 @@ test(
         expect(activities.filter((name) => name === 'annotateNodes').length).toBeLessThanOrEqual(1);
       expect(world.deployment.audit).toMatchObject([{ action: 'markUnmanagedNode', object: 'node/stray' }]);
     }),
-  60_000,
+  1_800_000,
 );
 
 const refusal: Mutate = (activity) =>
@@ -61,7 +61,7 @@ test(
       expect(last.nodes?.failure).toContain('may not list nodes');
       expect(last.message).toContain('Nodes were not marked, or not all');
     }),
-  60_000,
+  1_800_000,
 );
 
 test(
@@ -74,5 +74,5 @@ test(
       expect(sweeps.length).toBeGreaterThan(1);
       expect(sweeps.flatMap(({ activities }) => activities)).not.toContain('annotateNodes');
     }),
-  60_000,
+  1_800_000,
 );

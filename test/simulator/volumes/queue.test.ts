@@ -35,7 +35,7 @@ test('a hundred clones at once are within the budget of one each: to be queued i
     expect(Math.max(...events)).toBeLessThanOrEqual(budgets.volumeCloned.events);
     expect(await world.violations()).toEqual([]);
   });
-}, 300_000);
+}, 1_800_000);
 
 test('one in the queue says in its object, in the run and beside its activity what it waits for, and that no more once it is made', async () => {
   await inVolumeWorld({ settings: { concurrentPerDriver: 1 }, driver: { latencyMs: minute } }, async (world) => {
@@ -61,7 +61,7 @@ test('one in the queue says in its object, in the run and beside its activity wh
     expect(await queued(world, names)).toEqual([]);
     expect(await world.violations()).toEqual([]);
   });
-}, 120_000);
+}, 1_800_000);
 
 test('one that is deleted in the queue leaves it, and the next one has its place', async () => {
   await inVolumeWorld({ settings: { concurrentPerDriver: 1 }, driver: { latencyMs: minute } }, async (world) => {
@@ -81,7 +81,7 @@ test('one that is deleted in the queue leaves it, and the next one has its place
     await world.made(next, 20 * minute);
     expect(await world.violations()).toEqual([]);
   });
-}, 120_000);
+}, 1_800_000);
 
 test('the deadline of a phase does not run in the queue', async () => {
   const settings = { concurrentPerDriver: 1, deadlineMs: 2 * minute, onDeadline: 'fail' };
@@ -91,7 +91,7 @@ test('the deadline of a phase does not run in the queue', async () => {
     for (const name of named(8)) await world.made(name, 20 * minute);
     expect(await world.violations()).toEqual([]);
   });
-}, 120_000);
+}, 1_800_000);
 
 test('the run that allocates the clones is lost: those in the queue ask again by themselves', async () => {
   await inVolumeWorld({ settings: { concurrentPerDriver: 1 }, driver: { latencyMs: 10 * second } }, async (world) => {
@@ -105,4 +105,4 @@ test('the run that allocates the clones is lost: those in the queue ask again by
     for (const name of names) await world.made(name, 60 * minute);
     expect(await world.violations()).toEqual([]);
   });
-}, 120_000);
+}, 1_800_000);

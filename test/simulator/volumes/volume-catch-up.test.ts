@@ -85,7 +85,7 @@ test(
         });
       expect(await started(annotate)).toEqual(['disk-1', 'disk-2', 'disk-3']);
     }),
-  300_000,
+  1_800_000,
 );
 
 test(
@@ -115,7 +115,7 @@ test(
       expect(removed).toHaveLength(many - 1 + Object.keys(storageNames.classes).length);
       expect(await started()).toEqual([]);
     }),
-  300_000,
+  1_800_000,
 );
 
 const storageClass = (name: string) => ({

@@ -39,7 +39,7 @@ describe.each(volumeStories.map((story) => [story.name, story] as const))('%s', 
       found.push(...(await complaintsOf(story, sampleOf(targets))));
     }
     expect(found).toEqual([]);
-  }, 600_000);
+  }, 1_800_000);
 
   test('a worker that knows no run goes on with all of them', async () => {
     expect((await tellStory(story, [], { isEvicted: true })).complaints).toEqual([]);
