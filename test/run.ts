@@ -12,13 +12,21 @@ import { writeReports } from './evidence/keep.ts';
 import { readRecords, unknown } from './evidence/record.ts';
 import { series, seriesNames } from './evidence/series.ts';
 import { digestNow, readCommit } from './evidence/sources.ts';
-import { chooseAll, chooseChanged, choosePush } from './ladder/choose.ts';
-import { type Rung, rungs, type Stage, stagesOnRealParts, stagesOnTheMachine } from './ladder/list-stages.ts';
+import { type Choice, chooseAll, chooseChanged, choosePush } from './ladder/choose.ts';
+import {
+  flowSources,
+  type Rung,
+  rungs,
+  type Stage,
+  stagesOnRealParts,
+  stagesOnTheMachine,
+  titleOfFlows,
+} from './ladder/list-stages.ts';
 import { type Outcome, renderTimes, summarize } from './ladder/outcome.ts';
-import { recordProofs } from './ladder/proofs.ts';
+import { fileOf, recordProofs } from './ladder/proofs.ts';
 import { runCommand } from './ladder/run-command.ts';
 import { jestArgs } from './ladder/stages.ts';
-import { type EndedStage, saveWhole, stagesToKeep } from './ladder/whole.ts';
+import { type EndedStage, filesToKeep, isOfNow, saveWhole, stagesToKeep, withKept } from './ladder/whole.ts';
 import { sampleSeed, seedOfDay } from './seed.ts';
 
 /**
@@ -59,13 +67,14 @@ async function climb(options: Options, { dir, signal }: CommandRun): Promise<voi
       : await chooseChanged(changed, (paths) => listRelatedFlows(paths, signal));
   for (const note of choice.notes) print(note);
   if (resume && !(all && record)) throw new Error('--resume goes with --all --record: npm run test:all -- --resume');
-  const kept = resume ? stagesToKeep(readRecords('test-all'), digest) : [];
-  for (const { title, endedAt } of kept) print(`kept, as it ended with these very sources at ${endedAt}: ${title}`);
-
+  const where = { dir, seed, report: print };
+  const stages = [...stagesOnTheMachine(choice, { all, record }, true), ...stagesOnRealParts(choice, where)];
+  const { kept, flows: keptFlows } = resume ? listKept(stages, choice) : { kept: [], flows: null };
   const isKept = ({ title }: Stage): boolean => kept.some((stage) => stage.title === title);
+  const remaining = choice.flows.filter((name) => !keptFlows?.took.some(({ path }) => path === fileOf(name)));
   const isChosen = (stage: Stage): boolean =>
     !isKept(stage) && (only?.includes(stage.rung) ?? (stage.rung !== 'long' || all));
-  const real = stagesOnRealParts(choice, { dir, seed, report: print });
+  const real = stagesOnRealParts({ flows: remaining }, where);
   const chosenReal = real.filter(isChosen);
   const machine = stagesOnTheMachine(choice, { all, record }, chosenReal.length > 0);
 
@@ -77,11 +86,12 @@ async function climb(options: Options, { dir, signal }: CommandRun): Promise<voi
     if (!all || !record || (only !== undefined && !resume)) return;
     const { passed, skipped, failures } = summarizeEnded();
     saveWhole(
-      { seed, startedMs, digest, commit, stageCount: real.length + machine.length },
+      { seed, startedMs, digest, commit, stageCount: stages.length },
       { stages: ended, passed, skipped, failures: [...failures, ...(old ?? [])], isOver: old !== null },
     );
   };
-  await runRows([machine.filter(isChosen), chosenReal], signal, (stage, outcome) => {
+  await runRows([machine.filter(isChosen), chosenReal], signal, (stage, part) => {
+    const outcome = stage.rung === 'flows' ? withKept(part, keptFlows) : part;
     ended.push({ ...outcome, title: stage.title, rung: stage.rung, seed, endedAt: new Date().toISOString() });
     if (!record) return;
     const run = { command: all ? 'npm run test:all' : 'npm test -- --record', seed: all ? seed : null };
@@ -107,6 +117,24 @@ async function climb(options: Options, { dir, signal }: CommandRun): Promise<voi
   print(`${commandOf(options)} took ${((Date.now() - startedMs) / 1_000).toFixed(0)} s`);
   print(`${passed} passed, ${failed.length} failed, ${skipped} skipped`);
   process.exitCode = failed.length === 0 ? 0 : 1;
+}
+
+/** What earlier runs have of these sources. Where the last one has everything, it is begun anew. */
+function listKept(
+  stages: readonly Stage[],
+  { flows }: Pick<Choice, 'flows'>,
+): { kept: EndedStage[]; flows: EndedStage | null } {
+  const all = readRecords('test-all');
+  const newest = all.at(-1);
+  const isWhole = newest?.counts['missing'] === 0 && isOfNow(newest, series['test-all'].globs);
+  const records = isWhole ? [] : all;
+  const files = flows.map(fileOf);
+  const ofFlows = filesToKeep(records, { title: titleOfFlows, files }, { globsOf: flowSources, isOf: isOfNow });
+  const others = stages.filter(({ rung }) => rung !== 'flows');
+  const kept = stagesToKeep(records, others, isOfNow);
+  for (const { title, endedAt } of kept) print(`kept, as it ended with these very sources at ${endedAt}: ${title}`);
+  if (ofFlows !== null) print(`kept, as they ended with these very sources: ${ofFlows.took.length} files of the flows`);
+  return { kept: ofFlows?.took.length === files.length ? [...kept, ofFlows] : kept, flows: ofFlows };
 }
 
 /** Each row in its order, side by side with the others. */

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import type { Lab } from '../../lab/lab.ts';
 import { startLab } from '../../lab/lab.ts';
+import { areas } from '../areas.ts';
+import { series, type SeriesName, seriesNames } from '../evidence/series.ts';
 import { seedOfTree } from '../evidence/sources.ts';
 import { sampleSeed, seedOfDay } from '../seed.ts';
 import type { Choice } from './choose.ts';
@@ -19,6 +21,8 @@ export interface Stage {
   run: (signal: AbortSignal) => Promise<Outcome>;
   /** What of its files is evidence. */
   proofs?: readonly Proof[];
+  /** What decides how it goes, as globs (test/evidence/sources.ts): of each thing that it shows. */
+  sources: readonly (readonly string[])[];
 }
 
 export interface LadderOptions {
@@ -37,6 +41,10 @@ const checks = [
   ['generated CRDs', 'crds:check'],
 ] as const;
 
+const whole = series['test-all'].globs;
+const globsOf = (isOfStage: (name: SeriesName) => boolean): (readonly string[])[] =>
+  seriesNames.filter(isOfStage).map((name) => series[name].globs);
+
 /** What has no lab, and takes what real parts leave of the processors, so that none is idle. */
 export function stagesOnTheMachine(
   { simulated, unit, passed }: Choice,
@@ -47,6 +55,7 @@ export function stagesOnTheMachine(
     rung: 'checks',
     title,
     run: (signal) => runCheck({ title, script, args, background }, signal),
+    sources: [whole],
   }));
   return [
     ...ofChecks,
@@ -65,6 +74,8 @@ const unitStage = (chosen: readonly string[], all: boolean, background: boolean)
     title,
     run: (signal) => runJest({ title, args, background, env }, signal),
     proofs: suiteProofs,
+    // No unit test runs or reads one; that each has a row is asked of their names.
+    sources: [[...whole, '!test/flows/*.test.ts']],
   };
 };
 
@@ -91,11 +102,22 @@ function simulatorStages(names: readonly string[], passed: Choice['passed'], { a
     title: flows,
     run: (signal) => runJest({ title: flows, args: jest, env: { DROVER_SIMULATED: '1' }, background: true }, signal),
     proofs: simulatedFlowProofs,
+    sources: [series['suites-flows'].globs],
   };
   return [
     ...(names.length === 0 ? [] : [ofFlows]),
-    { rung, title: matrix, run: (signal) => runSimulated(matrix, faults, signal) },
-    { rung: 'schedules', title: schedules, run: (signal) => runSimulated(schedules, minutes, signal) },
+    {
+      rung,
+      title: matrix,
+      run: (signal) => runSimulated(matrix, faults, signal),
+      sources: globsOf((name) => name.startsWith('simulated-')),
+    },
+    {
+      rung: 'schedules',
+      title: schedules,
+      run: (signal) => runSimulated(schedules, minutes, signal),
+      sources: [series.simulation.globs],
+    },
   ];
 }
 
@@ -120,6 +142,7 @@ export function stagesOnRealParts({ flows }: Pick<Choice, 'flows'>, where: RealP
       title: matrix,
       run: (signal) =>
         runCheck({ title: matrix, script: 'matrix', args: ['--sample', '10%', '--seed', seed, '--record'] }, signal),
+      sources: globsOf((name) => name.startsWith('matrix-')),
     },
     {
       rung,
@@ -128,6 +151,7 @@ export function stagesOnRealParts({ flows }: Pick<Choice, 'flows'>, where: RealP
         const args = ['--seed', seed, '--minutes', '30', '--record'];
         return runCheck({ title: chaos, script: 'chaos', args }, signal);
       },
+      sources: [series.chaos.globs],
     },
   ];
 }
@@ -135,8 +159,23 @@ export function stagesOnRealParts({ flows }: Pick<Choice, 'flows'>, where: RealP
 /** How many flow files run side by side, each on a lab of its own. They wait more than they work. */
 const flowsAtOnce = 2;
 
+export const titleOfFlows = 'flows on the real counterparts';
+
+/** What decides how a flow goes: all of drover, the lab, and what the file leads to. */
+export const flowSources = (file: string): readonly string[] => [
+  ...areas.all,
+  ...['starters', 'bin', 'deploy', 'lab', 'test/fixtures', 'test/jest'].map((folder) => `${folder}/**`),
+  'test/*.mjs',
+  'package.json',
+  'jest.config.mjs',
+  'Dockerfile',
+  'docker-compose.yml',
+  'drover.example.yaml',
+  `>${file}`,
+];
+
 const flowStage = (names: readonly string[], where: RealParts): Stage => {
-  const title = 'flows on the real counterparts';
+  const title = titleOfFlows;
   // Forced, because a connection that a file left open must not hold the run when every test has ended.
   const args = ['--selectProjects', 'flows', `--maxWorkers=${flowsAtOnce}`, '--forceExit', '--runTestsByPath'];
   const run = async (signal: AbortSignal): Promise<Outcome> => {
@@ -151,7 +190,7 @@ const flowStage = (names: readonly string[], where: RealParts): Stage => {
       await Promise.all(labs.map((lab) => lab.stop().catch((error: unknown) => where.report(String(error)))));
     }
   };
-  return { rung: 'flows', title, run, proofs: flowProofs };
+  return { rung: 'flows', title, run, proofs: flowProofs, sources: names.map((name) => flowSources(fileOf(name))) };
 };
 
 /**

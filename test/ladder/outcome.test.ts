@@ -50,8 +50,8 @@ test('passed, failed, skipped and retried tests of jest’s report, and how long
     skipped: ['b'],
     retried: ['c'],
     took: [
-      { what: 'long', path: pathOf('long'), seconds: 9, passed: 1, failed: 1 },
-      { what: 'short', path: pathOf('short'), seconds: 2, passed: 1, failed: 0 },
+      { what: 'long', path: pathOf('long'), seconds: 9, passed: 1, failed: 1, retried: ['c'] },
+      { what: 'short', path: pathOf('short'), seconds: 2, passed: 1, failed: 0, retried: [] },
     ],
   });
 });
@@ -73,6 +73,7 @@ test('who violates an invariant at the first attempt has failed, whatever the se
     passed: 0,
     failed: [expect.stringMatching(/^a \(it violated an invariant/u)],
     retried: [],
+    took: [{ passed: 0, failed: 1, retried: [] }],
   });
 });
 
@@ -115,7 +116,14 @@ test('the longest files come first, those of less than a second not at all', () 
           ['long', 60],
           ['short', 9.6],
           ['quick', 0.4],
-        ].map(([what, seconds]) => ({ what: `${what}`, path: '', seconds: Number(seconds), passed: 1, failed: 0 })),
+        ].map(([what, seconds]) => ({
+          what: `${what}`,
+          path: '',
+          seconds: Number(seconds),
+          passed: 1,
+          failed: 0,
+          retried: [],
+        })),
       }),
     ]),
   ).toEqual(['    70 s  flows: long 60, short 10']);

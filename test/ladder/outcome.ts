@@ -25,6 +25,8 @@ export interface Took {
   seconds: number;
   passed: number;
   failed: number;
+  /** Full names. */
+  retried: readonly string[];
 }
 
 /** The part of jest's JSON report that counts. */
@@ -49,9 +51,8 @@ export interface JestReport {
 export function readJestReport({ testResults }: JestReport): Omit<Outcome, 'title' | 'seconds'> {
   const all = testResults.flatMap(({ assertionResults }) => assertionResults);
   const passed = all.filter(({ status }) => status === 'passed');
-  const again = passed.filter(({ invocations = 1 }) => invocations > 1);
   // Invariants are what rare failures violate: that a second attempt does not is no excuse.
-  const violated = again.filter(({ retryReasons = [] }) => retryReasons.some(isViolation));
+  const violated = all.filter(hasViolated);
   // A file that cannot be read, or whose beforeAll fails at once, has no tests to fail.
   const broken = testResults.filter(
     ({ status, assertionResults }) => status === 'failed' && assertionResults.every((one) => one.status !== 'failed'),
@@ -65,19 +66,27 @@ export function readJestReport({ testResults }: JestReport): Omit<Outcome, 'titl
       ...broken.map(({ name }) => relative(checkout, name)),
     ],
     skipped: names(all.filter(({ status }) => status === 'pending' || status === 'todo')),
-    retried: names(again.filter((one) => !violated.includes(one))),
+    retried: names(all.filter(wasRetried)),
     took: testResults.map(tookOf).toSorted((a, b) => b.seconds - a.seconds),
   };
 }
 
+type TestResult = JestReport['testResults'][number]['assertionResults'][number];
+
+const passedAgain = ({ status, invocations = 1 }: TestResult): boolean => status === 'passed' && invocations > 1;
+const hasViolated = (one: TestResult): boolean => passedAgain(one) && (one.retryReasons ?? []).some(isViolation);
+const wasRetried = (one: TestResult): boolean => passedAgain(one) && !hasViolated(one);
+
 function tookOf({ name, status, startTime, endTime, assertionResults }: JestReport['testResults'][number]): Took {
   const count = (wanted: string): number => assertionResults.filter((one) => one.status === wanted).length;
+  const violated = assertionResults.filter(hasViolated).length;
   return {
     what: basename(name, '.test.ts'),
     path: name,
     seconds: (endTime - startTime) / 1_000,
-    passed: count('passed'),
-    failed: status === 'failed' ? Math.max(1, count('failed')) : 0,
+    passed: count('passed') - violated,
+    failed: Math.max(status === 'failed' ? 1 : 0, count('failed') + violated),
+    retried: assertionResults.filter(wasRetried).map(({ fullName }) => fullName),
   };
 }
 

@@ -13,6 +13,7 @@ const ran = (file: string, passed: number, failed = 0) => ({
   seconds: 20,
   passed,
   failed,
+  retried: [],
 });
 
 test('every file that makes evidence is there, and in one proof', () => {

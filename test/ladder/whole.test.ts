@@ -1,7 +1,9 @@
 import type { EvidenceRecord } from '../evidence/record.ts';
 import { readSeconds } from './longest-first.ts';
-import { type EndedStage, recordOf, stagesToKeep } from './whole.ts';
+import { type EndedStage, filesToKeep, type IsOf, recordOf, stagesToKeep, withKept } from './whole.ts';
 
+const lab = { what: 'lab', path: 'test/flows/lab.test.ts', seconds: 30, passed: 3, failed: 0, retried: [] };
+const crds = { ...lab, what: 'crds', path: 'test/flows/crds.test.ts', seconds: 20, passed: 2 };
 const stage = (title: string, more: Partial<EndedStage> = {}): EndedStage => ({
   rung: 'flows',
   title,
@@ -12,7 +14,7 @@ const stage = (title: string, more: Partial<EndedStage> = {}): EndedStage => ({
   failed: [],
   skipped: [],
   retried: [],
-  took: [{ what: 'lab', path: 'test/flows/lab.test.ts', seconds: 30, passed: 3, failed: 0 }],
+  took: [lab],
   ...more,
 });
 const soFar = (stages: readonly EndedStage[], isOver = false): Parameters<typeof recordOf>[0] => ({
@@ -22,11 +24,13 @@ const soFar = (stages: readonly EndedStage[], isOver = false): Parameters<typeof
   failures: stages.flatMap(({ failed }) => failed),
   isOver,
 });
-const recordWith = (digest: string, stages: readonly EndedStage[], isOver = false): EvidenceRecord =>
+/** @param sources stands for the commit, and for the globs whose files are what they were in it */
+const recordWith = (sources: string, stages: readonly EndedStage[], isOver = false): EvidenceRecord =>
   ({
     ...recordOf(soFar(stages, isOver), isOver ? stages.length : 3),
-    sources: { globs: ['**'], digest },
+    sources: { globs: ['**'], digest: sources },
   }) as unknown as EvidenceRecord;
+const isOf: IsOf = ({ sources }, globs) => globs.some((glob) => sources.digest.includes(glob));
 
 test('a ladder is complete when each of its stages has ended, and evidence has been judged', () => {
   const missing = (stages: readonly EndedStage[], isOver: boolean): number | undefined =>
@@ -36,31 +40,83 @@ test('a ladder is complete when each of its stages has ended, and evidence has b
   expect(missing([stage('unit tests'), stage('flows')], true)).toBe(0);
 });
 
-test('stages of these very sources are kept as they were, those that failed too', () => {
-  const stages = [stage('unit tests'), stage('flows', { failed: ['an eviction is cancelled'] })];
-  const records = [recordWith('sha256:a', [stage('lint', { rung: 'checks' }), ...stages])];
-  expect(stagesToKeep(records, 'sha256:a')).toEqual(stages);
+const wanted = (title: string, ...sources: string[]) => ({
+  rung: 'unit' as const,
+  title,
+  sources: sources.map((glob) => [glob]),
 });
 
-test('a run that was interrupted soon does not hide what an earlier one has of these sources', () => {
+test('a stage whose sources are what they were is kept as it was, one that failed too; checks are not', () => {
+  const stages = [stage('unit tests'), stage('chaos', { failed: ['invariant 4'] })];
+  const records = [recordWith('units chaos', [stage('lint'), ...stages])];
+  const checks = { ...wanted('lint', 'units'), rung: 'checks' as const };
+  expect(stagesToKeep(records, [checks, wanted('unit tests', 'units'), wanted('chaos', 'chaos')], isOf)).toEqual(
+    stages,
+  );
+});
+
+test('a stage is not kept where any of its sources is another, or where no record has it', () => {
+  const records = [recordWith('units', [stage('unit tests'), stage('chaos')])];
+  expect(stagesToKeep(records, [wanted('chaos', 'chaos', 'units'), wanted('matrix', 'units')], isOf)).toEqual([]);
+  expect(stagesToKeep([], [wanted('unit tests', 'units')], isOf)).toEqual([]);
+});
+
+test('of these sources the last run of a stage counts, whatever was interrupted after it', () => {
   const [first, again] = [stage('unit tests'), stage('unit tests', { failed: ['a queue keeps order'] })];
-  const records = [recordWith('sha256:a', [first]), recordWith('sha256:b', [stage('flows')])];
-  expect(stagesToKeep([...records, recordWith('sha256:a', [])], 'sha256:a')).toEqual([first]);
-  expect(stagesToKeep([...records, recordWith('sha256:a', [again])], 'sha256:a')).toEqual([again]);
+  const records = [recordWith('units', [first]), recordWith('others', [again]), recordWith('units', [])];
+  const units = [wanted('unit tests', 'units')];
+  expect(stagesToKeep(records, units, isOf)).toEqual([first]);
+  expect(stagesToKeep([...records, recordWith('units', [again])], units, isOf)).toEqual([again]);
 });
 
-test.each([
-  ['of other sources', [recordWith('sha256:a', [stage('flows')])], 'sha256:b'],
-  ['of sources that changed meanwhile', [recordWith('unknown', [stage('flows')])], 'unknown'],
-  ['of a ladder that was complete', [recordWith('sha256:a', [stage('flows')], true)], 'sha256:a'],
-  ['of flows that found no lab', [recordWith('sha256:a', [stage('flows', { took: [] })])], 'sha256:a'],
-  ['without a record', [], 'sha256:a'],
-])('nothing is kept %s', (_, records, digest) => {
-  expect(stagesToKeep(records, digest)).toEqual([]);
+describe('files of the flows', () => {
+  const flows = { title: 'flows', files: [lab.path, crds.path] };
+  const keep = (records: readonly EvidenceRecord[]): EndedStage | null =>
+    filesToKeep(records, flows, { globsOf: (file) => [file], isOf });
+
+  test('a file that was mended is run again, and the others are not', () => {
+    const failed = { ...lab, passed: 2, failed: 1 };
+    const ended = stage('flows', { passed: 4, failed: ['the lab stops'], took: [failed, crds] });
+    expect(keep([recordWith(crds.path, [ended])])).toMatchObject({ passed: 2, failed: [], took: [crds] });
+    const both = keep([recordWith(`${lab.path} ${crds.path}`, [ended])]);
+    expect(both).toMatchObject({ passed: 4, failed: ['test/flows/lab.test.ts: 1 failed'], took: [failed, crds] });
+  });
+
+  test('each is as the last run of it was', () => {
+    const later = stage('flows', { endedAt: '2026-11-27T02:30:00.000Z', took: [{ ...lab, passed: 9 }] });
+    const records = [recordWith(crds.path, [stage('flows', { took: [lab, crds] })]), recordWith(lab.path, [later])];
+    expect(keep(records)).toMatchObject({ endedAt: later.endedAt, passed: 11, took: [{ passed: 9 }, crds] });
+  });
+
+  test('what was retried is counted with its file; where a record does not say which, it is counted', () => {
+    const retried = ['the lab stops'];
+    const told = stage('flows', { retried, took: [{ ...lab, retried }, crds] });
+    expect(keep([recordWith(crds.path, [told])])?.retried).toEqual([]);
+    expect(keep([recordWith(lab.path, [told])])?.retried).toEqual(retried);
+    expect(keep([recordWith(crds.path, [stage('flows', { retried, took: [lab, crds] })])])?.retried).toEqual(retried);
+  });
+
+  test('flows that found no lab, or are of other sources, have shown nothing', () => {
+    expect(keep([recordWith(lab.path, [stage('flows', { took: [] })])])).toBeNull();
+    expect(keep([recordWith('others', [stage('flows')])])).toBeNull();
+  });
+
+  test('what was run now is added to what was kept', () => {
+    const kept = stage('flows', { failed: ['a'], retried: ['b'], took: [crds] });
+    const now = stage('flows', { failed: ['c'], skipped: ['d'], took: [lab] });
+    expect(withKept(now, kept)).toMatchObject({
+      passed: 6,
+      failed: ['a', 'c'],
+      skipped: ['d'],
+      retried: ['b'],
+      took: [lab, crds],
+    });
+    expect(withKept(now, null)).toBe(now);
+  });
 });
 
 test('files that took a second or more are kept with a stage, by their path below the checkout', () => {
-  const file = { what: 'lab', passed: 1, failed: 0 };
+  const file = { what: 'lab', passed: 1, failed: 0, retried: [] };
   const took = [
     { ...file, path: `${process.cwd()}/test/flows/lab.test.ts`, seconds: 2 },
     { ...file, path: `${process.cwd()}/test/flows/crds.test.ts`, seconds: 0.5 },
@@ -70,7 +126,7 @@ test('files that took a second or more are kept with a stage, by their path belo
 });
 
 test('what a record says of the files decides their order in the next run', () => {
-  const file = { what: 'lab', path: 'test/flows/lab.test.ts', passed: 1, failed: 0 };
+  const file = { what: 'lab', path: 'test/flows/lab.test.ts', passed: 1, failed: 0, retried: [] };
   const stages = [
     stage('flows on the real counterparts', { took: [{ ...file, seconds: 90 }] }),
     stage('simulator: flows', { took: [{ ...file, seconds: 2 }] }),

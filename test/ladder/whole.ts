@@ -2,14 +2,15 @@ import { isAbsolute, relative } from 'node:path';
 import { z } from 'zod';
 import { saveRecord } from '../evidence/keep.ts';
 import { type EvidenceRecord, type Failure, makeRecord, readRecords, unknown } from '../evidence/record.ts';
-import { checkout, type readCommit } from '../evidence/sources.ts';
-import { type Rung, rungs } from './list-stages.ts';
-import type { Outcome } from './outcome.ts';
+import { checkout, countChanged, type readCommit } from '../evidence/sources.ts';
+import { type Rung, rungs, type Stage } from './list-stages.ts';
+import type { Outcome, Took } from './outcome.ts';
 
 /**
  * The record of the whole ladder. It takes hours: the record is written whenever a stage ends, with what is missing,
- * and a later run with `--resume` goes on from there. A stage that has ended is not run again, whatever it came to, so
- * that a second attempt hides no failure.
+ * and a later run with `--resume` goes on from there. What has ended is not run again while its sources are what they
+ * were, whatever it came to, so that a second attempt hides no failure: a stage, or a file of the flows, each of which
+ * has sources of its own. A flow that failed is run again when it has been mended, and the other ones are not.
  */
 
 /** A stage that has ended. */
@@ -31,7 +32,15 @@ const stageSchema = z.object({
   skipped: z.array(z.string()),
   retried: z.array(z.string()),
   took: z.array(
-    z.object({ what: z.string(), path: z.string(), seconds: z.number(), passed: z.number(), failed: z.number() }),
+    z.object({
+      what: z.string(),
+      path: z.string(),
+      seconds: z.number(),
+      passed: z.number(),
+      failed: z.number(),
+      // Older records name them for the stage only.
+      retried: z.array(z.string()).default([]),
+    }),
   ),
 });
 const detailsSchema = z.object({ stages: z.array(stageSchema) });
@@ -40,17 +49,87 @@ const detailsSchema = z.object({ stages: z.array(stageSchema) });
 export const stagesIn = ({ details }: Pick<EvidenceRecord, 'details'>): EndedStage[] =>
   detailsSchema.parse(details).stages;
 
+/** Whether the files that globs name are still those of a record. */
+export type IsOf = (record: EvidenceRecord, globs: readonly string[]) => boolean;
+
+/** Of the files on disk. What changed while a record was made, or before that was committed, is of none. */
+export const isOfNow: IsOf = ({ commit, changed, sources }, globs) =>
+  sources.digest !== unknown && changed === false && countChanged(commit, globs) === 0;
+
+/** What has ended with the very sources that are there, the last of each title. Checks take minutes. Pure. */
+export const stagesToKeep = (
+  records: readonly EvidenceRecord[],
+  stages: readonly Pick<Stage, 'rung' | 'title' | 'sources'>[],
+  isOf: IsOf,
+): EndedStage[] =>
+  stages
+    .filter(({ rung }) => rung !== 'checks')
+    .flatMap(({ title, sources }) => {
+      const ended = records.flatMap((record) =>
+        stagesIn(record)
+          .filter((stage) => stage.title === title)
+          .map((stage) => ({ record, stage })),
+      );
+      const last = ended.findLast(({ record }) => sources.every((globs) => isOf(record, globs)));
+      return last === undefined ? [] : [last.stage];
+    });
+
 /**
- * What has ended with the very sources that are there, of each stage the last: nothing where the whole ladder has.
- * Checks take a minute, and flows that found no lab have shown nothing: they are run again. Pure.
+ * What has been run of the files of a stage with the very sources that are there; null: nothing. Pure.
+ *
+ * @param globsOf what decides how a file goes
  */
-export function stagesToKeep(records: readonly EvidenceRecord[], digest: string): EndedStage[] {
-  const alike = digest === unknown ? [] : records.filter(({ sources }) => sources.digest === digest);
-  if (alike.at(-1)?.counts['missing'] === 0) return [];
-  const ended = alike.flatMap(stagesIn);
-  const last = new Map(ended.map((stage) => [stage.title, stage]));
-  return [...last.values()].filter(({ rung, took }) => rung !== 'checks' && (rung !== 'flows' || took.length > 0));
+export function filesToKeep(
+  records: readonly EvidenceRecord[],
+  { title, files }: { title: string; files: readonly string[] },
+  { globsOf, isOf }: { globsOf: (file: string) => readonly string[]; isOf: IsOf },
+): EndedStage | null {
+  const ended = records.flatMap((record) =>
+    stagesIn(record)
+      .filter((stage) => stage.title === title)
+      .map((stage) => ({ record, stage })),
+  );
+  const kept = files.flatMap((file) => {
+    const last = ended.findLast(({ record, stage }) => rowOf(stage, file) !== undefined && isOf(record, globsOf(file)));
+    const took = last && rowOf(last.stage, file);
+    return took === undefined || last === undefined ? [] : [{ stage: last.stage, took }];
+  });
+  const [latest] = kept.map(({ stage }) => stage).toSorted((a, b) => (a.endedAt < b.endedAt ? 1 : -1));
+  if (latest === undefined) return null;
+  const took = kept.map((one) => one.took);
+  const stages = [...new Set(kept.map(({ stage }) => stage))];
+  return {
+    ...latest,
+    seconds: Math.max(...stages.map(({ seconds }) => seconds)),
+    passed: took.reduce((sum, { passed }) => sum + passed, 0),
+    failed: took.filter(({ failed }) => failed > 0).map(({ path, failed }) => `${path}: ${failed} failed`),
+    skipped: [...new Set(stages.flatMap(({ skipped }) => skipped))],
+    retried: [...took.flatMap(({ retried }) => retried), ...stages.flatMap(unnamedRetries)],
+    took,
+  };
 }
+
+const rowOf = ({ took }: EndedStage, file: string): Took | undefined => took.find(({ path }) => path === file);
+
+/** Of an older record, which does not say in which file they are: they count. */
+const unnamedRetries = ({ retried, took }: EndedStage): string[] => {
+  const named = took.flatMap((file) => file.retried);
+  return retried.filter((name) => !named.includes(name));
+};
+
+/** What a stage came to with what was kept of its files. Pure. */
+export const withKept = (outcome: Outcome, kept: EndedStage | null): Outcome =>
+  kept === null
+    ? outcome
+    : {
+        title: outcome.title,
+        seconds: outcome.seconds + kept.seconds,
+        passed: outcome.passed + kept.passed,
+        failed: [...kept.failed, ...outcome.failed],
+        skipped: [...kept.skipped, ...outcome.skipped],
+        retried: [...kept.retried, ...outcome.retried],
+        took: [...kept.took, ...outcome.took].toSorted((a, b) => b.seconds - a.seconds),
+      };
 
 export interface WholeRun {
   seed: number;
