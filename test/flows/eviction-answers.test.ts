@@ -25,7 +25,7 @@ afterAll(async () => {
   await world.close();
   await nova.close();
 }, limitMs);
-afterEach(() => checkInvariants(world), 60_000);
+afterEach(() => checkInvariants(world), limitMs);
 
 test(
   'answers of Nova that are errors or nonsense, until they are cured',

@@ -24,7 +24,7 @@ beforeAll(async () => {
   world = await openWorld();
 }, limitMs);
 afterAll(() => world.close(), limitMs);
-afterEach(() => checkInvariants(world), 60_000);
+afterEach(() => checkInvariants(world), limitMs);
 
 /** Kills and starts again, and reports how long the eviction made no progress. */
 async function figures(

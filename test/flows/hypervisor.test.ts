@@ -26,7 +26,7 @@ beforeAll(async () => {
   fixture = await openHypervisorFixture(world, { zone, aggregates: ['fast'], hosts: [host] });
 }, limitMs);
 afterAll(() => world.close(), limitMs);
-afterEach(() => checkInvariants(world), 60_000);
+afterEach(() => checkInvariants(world), limitMs);
 
 test(
   'a Node with the labels becomes a Hypervisor, which is onboarded and put into service',
