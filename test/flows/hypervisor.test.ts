@@ -94,6 +94,8 @@ test(
       return (status?.traits ?? []).includes('CUSTOM_DROVER_OTHER') ? {} : (status?.traits ?? []).join();
     });
     await fixture.untilRunClosed(host);
+    // Temporal counts a run a moment after it has taken it.
+    await until('the run to be counted', 30_000, async () => (await runs()) > before || 'none yet');
     expect((await runs()) - before).toBe(1);
   },
   limitMs,
