@@ -31,11 +31,19 @@ test(
     const name = bound.replace(/\d+$/u, (digits) => String(Number(digits) + 1).padStart(3, '0'));
     const path = `${vmFolder}/${name}`;
     await world.witness.cloneVm({ from: inventory.template, to: path });
-    const before = await world.witness.describeVm(path);
-    await world.scale(2);
-    await world.untilCondition(agentPoolConditions.ready, /^False VirtualMachineNameTaken: .*does not touch it/u, name);
-    expect(await world.witness.describeVm(path)).toEqual(before);
-    await world.witness.destroyVm(path);
+    try {
+      const before = await world.witness.describeVm(path);
+      await world.scale(2);
+      await world.untilCondition(
+        agentPoolConditions.ready,
+        /^False VirtualMachineNameTaken: .*does not touch it/u,
+        name,
+      );
+      expect(await world.witness.describeVm(path)).toEqual(before);
+    } finally {
+      // Or it would be in the way of the next attempt.
+      await world.witness.destroyVm(path);
+    }
     await world.untilNodes(2);
   },
   2 * limitMs,
@@ -79,19 +87,27 @@ test(
       metadata: { namespace: controlPlaneNamespace, name: 'admin-kubeconfig' },
       stringData: { kubeconfig },
     });
-    await Promise.all([world.drover.kill('worker'), world.drover.kill('bridge')]);
-    await world.scale(0);
-    await until('the Machine to be gone', 30_000, async () => {
-      const left = await world.kubectl('get', 'machines.cluster.x-k8s.io', '-n', controlPlaneNamespace, '-o', 'name');
-      return left === '' ? {} : left;
-    });
-    await Promise.all([world.drover.restart('worker'), world.drover.restart('bridge')]);
-    await until('the VM to wait for its Node', 30_000, async () => {
-      const planned = JSON.stringify((await world.pool())?.status?.plannedActions);
-      return planned.includes(`delete Node ${name}`) ? {} : planned;
-    });
-    expect(await world.vms()).toEqual([name]);
-    await world.kubectl('delete', 'node', name);
+    // Without drover, and with that Node, no test after this one would come to an empty pool.
+    try {
+      await Promise.all([world.drover.kill('worker'), world.drover.kill('bridge')]);
+      try {
+        await world.scale(0);
+        await until('the Machine to be gone', 30_000, async () => {
+          const machines = ['machines.cluster.x-k8s.io', '-n', controlPlaneNamespace];
+          const left = await world.kubectl('get', ...machines, '-o', 'name');
+          return left === '' ? {} : left;
+        });
+      } finally {
+        await Promise.all([world.drover.restart('worker'), world.drover.restart('bridge')]);
+      }
+      await until('the VM to wait for its Node', 30_000, async () => {
+        const planned = JSON.stringify((await world.pool())?.status?.plannedActions);
+        return planned.includes(`delete Node ${name}`) ? {} : planned;
+      });
+      expect(await world.vms()).toEqual([name]);
+    } finally {
+      await world.kubectl('delete', 'node', name);
+    }
     await world.untilNodes(0);
   },
   2 * limitMs,
