@@ -74,6 +74,12 @@ function start(
 test(
   'each empties its own host, by its own workers, and knows nothing of the other',
   async () => {
+    // What a failed attempt has left in green; `freshHost` removes it in blue.
+    await inGreenKubernetes(['delete', 'evictions', '--all', '--wait=false']);
+    await until('green to be without Evictions', 60_000, async () => {
+      const left = await evictionsIn(inGreenKubernetes);
+      return left.length === 0 || left.map(({ metadata }) => metadata.name).join();
+    });
     await Promise.all([inBlue, inGreen].map((host) => blue.freshHost(host, { seconds: 1 })));
     await blue.seedMany(inBlue, 2);
     await blue.seedMany(inGreen, 2);
