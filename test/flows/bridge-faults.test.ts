@@ -38,6 +38,8 @@ const causes = (all: readonly Signalled[]): string[] => all.map(({ cause }) => c
 
 /** A Lease that outlives the gap, so that only the watch can report what happened in it. */
 const longLease = { durationMs: 120_000, renewDeadlineMs: 110_000, retryMs: 200 };
+/** Where signals are counted: one that is late, or comes after another lease, would be sent again. */
+const patient = { lease: longLease, deliveryTimeoutMs: 30_000 };
 
 /** A host whose run was signalled for its new Eviction. */
 const signalledHost = async (): Promise<string> => {
@@ -96,7 +98,7 @@ const expectNothingLost = async ({ unchanged, changed, annotated, created, gone,
 };
 
 test('the connection is cut: the watch goes on from where it was', async () => {
-  const bridge = await world.leadingBridge({ throughProxy: true, timings: { lease: longLease } });
+  const bridge = await world.leadingBridge({ throughProxy: true, timings: patient });
   const gap = await enterGap();
   bridge.proxy?.cut();
   await fillGap(gap);
@@ -108,7 +110,7 @@ test('the connection is cut: the watch goes on from where it was', async () => {
 
 test('the connection is there and nothing comes: the watchdog notices', async () => {
   const reflector = { ...quickTimings.reflector, idleMs: 1_500 };
-  const bridge = await world.leadingBridge({ throughProxy: true, timings: { reflector, lease: longLease } });
+  const bridge = await world.leadingBridge({ throughProxy: true, timings: { reflector, ...patient } });
   const gap = await enterGap();
   bridge.proxy?.freezeOpen();
   await fillGap(gap);
@@ -156,7 +158,7 @@ test('kube-apiserver is killed and started again', async () => {
 });
 
 test('410 Gone: what etcd has compacted is listed anew, and compared', async () => {
-  const bridge = await world.leadingBridge({ throughProxy: true, timings: { lease: longLease } });
+  const bridge = await world.leadingBridge({ throughProxy: true, timings: patient });
   const gap = await enterGap();
   bridge.proxy?.cut();
   await fillGap(gap);
@@ -174,13 +176,15 @@ test('410 Gone: what etcd has compacted is listed anew, and compared', async () 
 test('a list in pages is whole', async () => {
   const all = Array.from({ length: 7 }, newHost);
   await Promise.all(all.map((host) => world.create(host)));
-  const bridge = await world.leadingBridge({ timings: { reflector: { ...quickTimings.reflector, pageSize: 2 } } });
+  const bridge = await world.leadingBridge({
+    timings: { ...patient, reflector: { ...quickTimings.reflector, pageSize: 2 } },
+  });
   for (const host of all) expect(causes(await world.signalled(host, 1))).toEqual(['relist']);
   expect(bridge.stats().reflectors.Eviction?.objects).toBe(7);
 });
 
 test('Temporal is away for a while: the queue keeps the latest of each object', async () => {
-  const bridge = await world.leadingBridge();
+  const bridge = await world.leadingBridge({ timings: { lease: longLease } });
   const [busy, gone] = [await signalledHost(), await signalledHost()];
   const created = [newHost(), newHost(), newHost()];
   await killTemporal(world.lab.handles.temporal);
@@ -210,7 +214,7 @@ test('Temporal is away for a while: the queue keeps the latest of each object', 
 });
 
 test('Temporal’s database is lost: a resync starts a run for every object that is not reconciled', async () => {
-  await world.leadingBridge({ settings: { resyncMs: 500 } });
+  await world.leadingBridge({ settings: { resyncMs: 500 }, timings: { lease: longLease } });
   const [running, other, reconciled] = [await signalledHost(), await signalledHost(), await signalledHost()];
   await world.report(running, 'True', 'Running');
   await world.report(reconciled, 'False', 'Succeeded');
