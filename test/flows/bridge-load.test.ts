@@ -30,6 +30,8 @@ const newHost = (): string => `node-${(hosts += 1)}`;
 
 /** So that nothing but the reflector goes through the faults. */
 const longLease = { durationMs: 120_000, renewDeadlineMs: 110_000, retryMs: 200 };
+/** Nothing runs out on a busy machine, or it would be signalled again. */
+const patient = { lease: longLease, deliveryTimeoutMs: 30_000 };
 const { backOff } = quickTimings.reflector;
 
 const refusal = (code: number, reason: string, headers: Record<string, string> = {}): ProxyFault => ({
@@ -79,7 +81,7 @@ test('the first list is refused with 429 and 5xx, cut in half and garbled: retri
   meet([...overloads, { do: 'truncate' }, { do: 'malform' }], isList);
   const host = newHost();
   await world.create(host);
-  await world.leadingBridge({ server: proxy.url });
+  await world.leadingBridge({ server: proxy.url, timings: patient });
   const [signal] = await world.signalled(host, 1);
   expect(signal?.cause).toBe('relist');
   const lists = proxy.calls.slice(before).filter(isList);
@@ -103,7 +105,7 @@ test('a list whose second page is refused begins anew, and is whole', async () =
   meet(overloads, (call) => isList(call) && call.path.includes('continue='));
   const bridge = await world.leadingBridge({
     server: proxy.url,
-    timings: { reflector: { ...quickTimings.reflector, pageSize: 2 } },
+    timings: { ...patient, reflector: { ...quickTimings.reflector, pageSize: 2 } },
   });
   for (const host of all) expect((await world.signalled(host, 1)).map(({ cause }) => cause)).toEqual(['relist']);
   expect(bridge.stats().reflectors.Eviction).toMatchObject({ objects: all.length, lists: 1, error: null });
@@ -116,7 +118,7 @@ test.each([
   'the watch is refused: %s, and nothing is lost',
   async (_what, faults, lists) => {
     const [host, created, gone] = [newHost(), newHost(), newHost()];
-    const bridge = await world.leadingBridge({ server: proxy.url, timings: { lease: longLease } });
+    const bridge = await world.leadingBridge({ server: proxy.url, timings: patient });
     await Promise.all([world.create(host), world.create(gone)]);
     await Promise.all([world.signalled(host, 1), world.signalled(gone, 1)]);
     const [before, listed] = [proxy.calls.length, bridge.stats().reflectors.Eviction?.lists ?? 0];
@@ -154,8 +156,7 @@ test('500 objects at the start: what is not reconciled is signalled once, the re
     await world.create(host);
     if (!open.includes(host)) await world.report(host, 'False', 'Succeeded');
   });
-  // Nothing runs out on a busy machine, or it would be signalled again.
-  const bridge = await world.leadingBridge({ timings: { lease: longLease, deliveryTimeoutMs: 30_000 } });
+  const bridge = await world.leadingBridge({ timings: patient });
   await until(
     'all that is open to be signalled',
     60_000,
