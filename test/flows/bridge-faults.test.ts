@@ -24,9 +24,9 @@ let world: LabBridgeWorld;
 
 beforeAll(async () => {
   world = await openLabBridgeWorld();
-}, 180_000);
-afterEach(() => world.clear(), 60_000);
-afterAll(() => world?.close(), 60_000);
+}, 600_000);
+afterEach(() => world.clear(), 600_000);
+afterAll(() => world?.close(), 600_000);
 
 describePages(() => world);
 
@@ -106,7 +106,7 @@ test('the connection is cut: the watch goes on from where it was', async () => {
   bridge.proxy?.restore();
   await expectNothingLost(gap);
   expect(bridge.stats().reflectors.Eviction?.lists).toBe(1);
-});
+}, 600_000);
 
 test('the connection is there and nothing comes: the watchdog notices', async () => {
   const reflector = { ...quickTimings.reflector, idleMs: 1_500 };
@@ -115,7 +115,7 @@ test('the connection is there and nothing comes: the watchdog notices', async ()
   bridge.proxy?.freezeOpen();
   await fillGap(gap);
   await expectNothingLost(gap);
-});
+}, 600_000);
 
 test('kube-apiserver hangs and comes back', async () => {
   const reflector = { ...quickTimings.reflector, idleMs: 1_500 };
@@ -132,7 +132,7 @@ test('kube-apiserver hangs and comes back', async () => {
     (await world.signals(gap.changed)).at(-1)?.generation === 3 ? {} : 'not yet',
   );
   await world.signalled(gap.created, 1);
-});
+}, 600_000);
 
 test('kube-apiserver is killed and started again', async () => {
   const bridge = await world.leadingBridge();
@@ -155,7 +155,7 @@ test('kube-apiserver is killed and started again', async () => {
   await until('the bridge to be well', 15_000, async () =>
     (await bridge.health()).ok ? {} : JSON.stringify(await bridge.health()),
   );
-});
+}, 600_000);
 
 test('410 Gone: what etcd has compacted is listed anew, and compared', async () => {
   const bridge = await world.leadingBridge({ throughProxy: true, timings: patient });
@@ -171,7 +171,7 @@ test('410 Gone: what etcd has compacted is listed anew, and compared', async () 
   await expectNothingLost(gap);
   expect(bridge.stats().reflectors.Eviction?.lists).toBe(2);
   expect(causes(await world.signals(gap.created))).toEqual(['relist']);
-});
+}, 600_000);
 
 test('a list in pages is whole', async () => {
   const all = Array.from({ length: 7 }, newHost);
@@ -181,7 +181,7 @@ test('a list in pages is whole', async () => {
   });
   for (const host of all) expect(causes(await world.signalled(host, 1))).toEqual(['relist']);
   expect(bridge.stats().reflectors.Eviction?.objects).toBe(7);
-});
+}, 600_000);
 
 test('Temporal is away for a while: the queue keeps the latest of each object', async () => {
   const bridge = await world.leadingBridge({ timings: { lease: longLease } });
@@ -211,7 +211,7 @@ test('Temporal is away for a while: the queue keeps the latest of each object', 
   await until('the bridge to be well', 15_000, async () =>
     (await bridge.health()).ok ? {} : JSON.stringify(await bridge.health()),
   );
-});
+}, 600_000);
 
 test('Temporal’s database is lost: a resync starts a run for every object that is not reconciled', async () => {
   await world.leadingBridge({ settings: { resyncMs: 500 }, timings: { lease: longLease } });
@@ -224,7 +224,7 @@ test('Temporal’s database is lost: a resync starts a run for every object that
   await restartTemporal(temporal);
   for (const host of [running, other]) expect(causes(await world.signalled(host, 1, 30_000))).toEqual(['resync']);
   expect(await world.signals(reconciled)).toEqual([]);
-});
+}, 600_000);
 
 test('two bridges, and the one that delivers loses its connection: the other takes over, nothing is lost', async () => {
   const first = await world.leadingBridge({ throughProxy: true });
@@ -244,4 +244,4 @@ test('two bridges, and the one that delivers loses its connection: the other tak
     (await first.health()).ok ? {} : JSON.stringify(await first.health()),
   );
   expect([first.stats().leading, second.stats().leading]).toEqual([false, true]);
-});
+}, 600_000);

@@ -14,15 +14,15 @@ beforeAll(async () => {
   world = await openLabBridgeWorld();
   const { server, caFile } = world.lab.handles.kubernetes;
   proxy = await openFaultProxy({ system: 'kubernetes', target: server, ca: readFileSync(caFile, 'utf8') });
-}, 180_000);
+}, 600_000);
 afterEach(async () => {
   await world.clear();
   proxy.cure();
-}, 60_000);
+}, 600_000);
 afterAll(async () => {
   await proxy?.close();
   await world?.close();
-}, 60_000);
+}, 600_000);
 
 /** Every run of a test has hosts of its own: Temporal keeps runs. */
 let hosts = 0;
@@ -97,7 +97,7 @@ test('the first list is refused with 429 and 5xx, cut in half and garbled: retri
   expectPaced(lists);
   // The first one said for how long it wants to be left alone.
   expect((lists[1]?.atMs ?? 0) - (lists[0]?.atMs ?? 0)).toBeGreaterThanOrEqual(990);
-}, 60_000);
+}, 600_000);
 
 test('a list whose second page is refused begins anew, and is whole', async () => {
   const all = Array.from({ length: 5 }, newHost);
@@ -109,7 +109,7 @@ test('a list whose second page is refused begins anew, and is whole', async () =
   });
   for (const host of all) expect((await world.signalled(host, 1)).map(({ cause }) => cause)).toEqual(['relist']);
   expect(bridge.stats().reflectors.Eviction).toMatchObject({ objects: all.length, lists: 1, error: null });
-}, 60_000);
+}, 600_000);
 
 test.each([
   ['429 and 503 go on from where the watch was', [overloads[0]!, overloads[2]!, overloads[0]!], 0],
@@ -146,7 +146,7 @@ test.each([
       (await bridge.health()).ok ? {} : JSON.stringify(await bridge.health()),
     );
   },
-  60_000,
+  600_000,
 );
 
 test('500 objects at the start: what is not reconciled is signalled once, the rest not at all', async () => {
@@ -169,7 +169,7 @@ test('500 objects at the start: what is not reconciled is signalled once, the re
     deliveries: { signalWithStart: open.length },
     reflectors: { Eviction: { objects: all.length, lists: 1 } },
   });
-}, 120_000);
+}, 600_000);
 
 // At most 5 a second: test/simulator/bridge.test.ts, where time is exact.
 test('one object is edited 100 times a second: few signals, and the last state is signalled', async () => {
@@ -187,4 +187,4 @@ test('one object is edited 100 times a second: few signals, and the last state i
   // It is the rate that is held, not the signals.
   expect(signals.length).toBeGreaterThan(5);
   expect(signals.length).toBeLessThan(100);
-}, 60_000);
+}, 600_000);
