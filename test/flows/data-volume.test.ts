@@ -170,10 +170,13 @@ test(
   limitMs,
 );
 
+let users = 0;
+
 test(
   'from another namespace, by who may: the volume comes over, and the record of its way goes',
   async () => {
-    const user = 'alice';
+    // What she may do stays: another attempt is another user.
+    const user = `alice-${(users += 1)}`;
     await world.makeClaim({ namespace: golden, name: 'image' }, bytes);
     await world.kubectl('create', 'rolebinding', user, '-n', namespace, '--clusterrole=admin', `--user=${user}`);
     const volumes = `datavolumes.${cdi}`;
@@ -189,7 +192,7 @@ test(
     );
     const wish = { name: 'disk', from: { pvc: { namespace: golden, name: 'image' } }, size: '96Mi' } as const;
     await expect(world.clone(wish, user)).rejects.toThrow(
-      /User alice has insufficient permissions in clone source namespace golden/u,
+      `User ${user} has insufficient permissions in clone source namespace golden`,
     );
     await world.kubectl('create', 'role', user, '-n', golden, '--verb=create', `--resource=${volumes}/source`);
     await world.kubectl('create', 'rolebinding', user, '-n', golden, `--role=${user}`, `--user=${user}`);
