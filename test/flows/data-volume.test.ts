@@ -191,9 +191,11 @@ test(
       `--user=${user}`,
     );
     const wish = { name: 'disk', from: { pvc: { namespace: golden, name: 'image' } }, size: '96Mi' } as const;
-    await expect(world.clone(wish, user)).rejects.toThrow(
-      `User ${user} has insufficient permissions in clone source namespace golden`,
-    );
+    // kube-apiserver takes a role into account a moment after it is there, and refuses her without it until then.
+    await until('her to be refused by the rule', 10_000, async () => {
+      const said = await world.clone(wish, user).then(() => 'nothing', String);
+      return said.includes(`User ${user} has insufficient permissions in clone source namespace golden`) || said;
+    });
     await world.kubectl('create', 'role', user, '-n', golden, '--verb=create', `--resource=${volumes}/source`);
     await world.kubectl('create', 'rolebinding', user, '-n', golden, `--role=${user}`, `--user=${user}`);
     await until('she to be allowed', 10_000, async () => {
