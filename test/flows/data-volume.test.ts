@@ -395,7 +395,8 @@ test(
   async () => {
     await world.makeClaim({ name: 'source' }, bytes);
     await world.makeClaim({ namespace: golden, name: 'image' }, bytes);
-    await world.control.inject({ method: 'CreateVolume', delayMs: 2_000, count: 2 });
+    // On a busy machine the second one comes seconds after the first.
+    await world.control.inject({ method: 'CreateVolume', delayMs: 10_000, count: 2 });
     await world.clone({ name: 'disk', from: ofSource });
     await world.clone({ name: 'other', from: { pvc: { namespace: golden, name: 'image' } } });
     await until(
