@@ -296,12 +296,13 @@ test(
   'a snapshot that fails is said within seconds, and goes on by itself',
   async () => {
     await world.makeClaim({ name: 'source' }, bytes);
-    await world.control.inject({ method: 'CreateSnapshot', code: 'Internal', message: 'no space left', count: 6 });
+    await world.control.inject({ method: 'CreateSnapshot', code: 'Internal', message: 'no space left', count: 1_000 });
     await world.clone({ name: 'disk', from: ofSource });
     await world.untilSaid('disk', 'Ready', /^False SnapshotFailing: .*no space left/u);
     expect(await world.kubectl('get', 'events', '-n', namespace)).toMatch(
       /Warning +SnapshotFailing +datavolume\/disk .*no space left/u,
     );
+    await world.control.clearFaults();
     await world.untilCloned('disk', bytes);
   },
   limitMs,
