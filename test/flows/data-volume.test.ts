@@ -59,13 +59,16 @@ test(
     expect(await world.kubectl('get', 'dv', '-n', namespace, '--no-headers')).toMatch(
       /^disk +Succeeded +100\.0% +\d+s/u,
     );
-    const conditions = (await world.dataVolume('disk'))?.status?.conditions ?? [];
+    const volume = await world.dataVolume('disk');
+    const conditions = volume?.status?.conditions ?? [];
     expect(conditions.map(({ type, status: value, reason }) => `${type} ${value} ${reason}`).toSorted()).toEqual([
       'Bound True Bound',
       'Ready True ',
       'Running False Completed',
     ]);
-    const events = await world.kubectl('get', 'events', '-n', namespace);
+    // Those of other volumes of that name stay for an hour.
+    const ofVolume = ['--field-selector', `involvedObject.uid=${volume?.metadata.uid}`];
+    const events = await world.kubectl('get', 'events', '-n', namespace, ...ofVolume);
     for (const reason of [
       'SnapshotForSmartCloneInProgress',
       'SmartClonePVCInProgress',
