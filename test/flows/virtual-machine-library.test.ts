@@ -29,6 +29,15 @@ beforeAll(async () => {
 afterAll(() => world?.close(), limitMs);
 afterEach(() => checkInvariants(world.observed), limitMs);
 
+let attempts = 0;
+beforeEach(async () => {
+  attempts += 1;
+  // Faults that did not come, and requests that are counted.
+  await world.control.reset();
+});
+/** What is made stays: another attempt takes another name. */
+const named = (name: string): string => `${name}-${attempts}`;
+
 const reconciled = /^True Reconciled/u;
 const deploysOf = async (name: string): Promise<number> =>
   (await world.control.requests()).filter(
@@ -50,30 +59,31 @@ const image = (name: string): object => ({ image: { kind: 'VirtualMachineImage',
 test(
   'made of an OVF whose answer is lost: one VM, with its metadata, in the size of its class, and on; deleted, it is gone',
   async () => {
+    const name = named('deployed');
     await world.control.inject({
       method: 'POST /com/vmware/vcenter/ovf/library-item deploy',
       after: true,
       does: 'cut',
     });
-    await world.create('deployed', image('tiny'));
-    await world.untilReported('deployed', reconciled);
-    const { metadata, status } = (await world.read('deployed')) ?? {};
-    expect(await world.witness('deployed')).toMatchObject({
+    await world.create(name, image('tiny'));
+    await world.untilReported(name, reconciled);
+    const { metadata, status } = (await world.read(name)) ?? {};
+    expect(await world.witness(name)).toMatchObject({
       powerState: 'poweredOn',
       cpus: 1,
       memoryMiB: 1_024,
       instanceUuid: metadata?.uid,
-      metadata: { 'vmservice.namespacedName': `${namespace}/deployed`, 'drover.uid': metadata?.uid },
+      metadata: { 'vmservice.namespacedName': `${namespace}/${name}`, 'drover.uid': metadata?.uid },
     });
     expect(status).toMatchObject({
       powerState: 'PoweredOn',
       instanceUUID: metadata?.uid,
       hardware: { cpu: { total: 1 } },
     });
-    expect(await deploysOf('deployed')).toBe(1);
-    await world.remove('deployed');
-    await world.untilReported('deployed', /^gone/u);
-    expect(await world.witness('deployed')).toBeNull();
+    expect(await deploysOf(name)).toBe(1);
+    await world.remove(name);
+    await world.untilReported(name, /^gone/u);
+    expect(await world.witness(name)).toBeNull();
   },
   limitMs,
 );
@@ -81,19 +91,20 @@ test(
 test(
   'made of an ISO: an empty disk, and the ISO of the library in its drive',
   async () => {
-    await world.create('installed', {
+    const name = named('installed');
+    await world.create(name, {
       ...image('install'),
       guestID: 'otherGuest64',
       hardware: { cdrom: [{ name: 'cdrom1', ...image('install') }] },
       advanced: { bootDiskCapacity: '1Gi' },
     });
-    await world.untilReported('installed', reconciled);
-    const installed = await world.vcenter.describeVm(`${inventory.vmFolder}/${namespace}/installed`);
+    await world.untilReported(name, reconciled);
+    const installed = await world.vcenter.describeVm(`${inventory.vmFolder}/${namespace}/${name}`);
     expect(installed?.config.hardware.device.map(({ backing }) => backing?.fileName)).toContainEqual(
       expect.stringMatching(/^\[LocalDS_0\] contentlib-[^/]+\/[^/]+\/install\.iso$/u),
     );
-    expect(await world.witness('installed')).toMatchObject({ powerState: 'poweredOn', memoryMiB: 1_024 });
-    expect(await deploysOf('installed')).toBe(0);
+    expect(await world.witness(name)).toMatchObject({ powerState: 'poweredOn', memoryMiB: 1_024 });
+    expect(await deploysOf(name)).toBe(0);
   },
   limitMs,
 );
@@ -101,19 +112,20 @@ test(
 test(
   'put into the cluster module of its group, once',
   async () => {
+    const [name, policy] = [named('member'), named('apart')];
     const cluster = '/DC0/host/DC0_C0';
     const moduleUUID = await world.vcenter.createModule(cluster);
     const clusterMoID = await world.vcenter.idOf(cluster);
     await world.make({
       apiVersion: 'vmoperator.vmware.com/v1alpha6',
       kind: 'VirtualMachineSetResourcePolicy',
-      metadata: { namespace, name: 'apart' },
+      metadata: { namespace, name: policy },
       spec: { clusterModuleGroups: ['web'] },
     });
     await world.kubectl(
       'patch',
       'virtualmachinesetresourcepolicy',
-      'apart',
+      policy,
       '-n',
       namespace,
       '--subresource=status',
@@ -122,12 +134,12 @@ test(
       JSON.stringify({ status: { clustermodules: [{ clusterMoID, groupName: 'web', moduleUUID }] } }),
     );
     await world.create(
-      'member',
-      { reserved: { resourcePolicyName: 'apart' } },
+      name,
+      { reserved: { resourcePolicyName: policy } },
       { [virtualMachineAnnotations.clusterModuleGroup]: 'web' },
     );
-    await world.untilReported('member', reconciled);
-    const object = await world.read('member');
+    await world.untilReported(name, reconciled);
+    const object = await world.read(name);
     expect(object?.metadata.annotations).toMatchObject({ [virtualMachineAnnotations.clusterModuleUuid]: moduleUUID });
     expect(await world.vcenter.listModuleMembers(moduleUUID)).toContain(object?.status?.uniqueID ?? 'no id');
     expect(
@@ -142,6 +154,8 @@ test(
 test(
   'the images of a library follow it: made, changed and removed; another user’s stays; a VM is made of one',
   async () => {
+    const library = await world.vcenter.makeLibrary(named('followed'));
+    const of = { library: library.name };
     const theirs = imageCacheName(library.iso);
     await world.make({
       apiVersion: 'vmoperator.vmware.com/v1alpha6',
@@ -151,9 +165,12 @@ test(
     });
     const made = [library.ovf, library.ova, library.broken].map(imageCacheName);
     const nothing = { made: [], changed: [], removed: [], foreign: [theirs], unchanged: 0 };
-    expect(await sync({ library: 'images', namespace })).toEqual({ ...nothing, made: expect.arrayContaining(made) });
-    expect(await sync({ library: 'images', namespace })).toEqual({ ...nothing, unchanged: 3 });
-    const images = await imagesOf('virtualmachineimage', '-n', namespace, '-l', labels.contentLibrary);
+    expect(await sync({ ...of, namespace })).toEqual({ ...nothing, made: expect.arrayContaining(made) });
+    expect(await sync({ ...of, namespace })).toEqual({ ...nothing, unchanged: 3 });
+    const labelled = await imagesOf('virtualmachineimage', '-n', namespace, '-l', labels.contentLibrary);
+    const one = labelled.find(({ metadata }) => made.includes(metadata.name));
+    const ofLibrary = `${labels.contentLibrary}=${one?.metadata.labels?.[labels.contentLibrary]}`;
+    const images = await imagesOf('virtualmachineimage', '-n', namespace, '-l', ofLibrary);
     expect(
       Object.fromEntries(
         images.map(({ metadata: { name }, status }) => [
@@ -171,24 +188,25 @@ test(
       ),
     );
 
-    await world.create('synced', image(imageCacheName(library.ova)));
-    await world.untilReported('synced', reconciled);
-    expect(await world.witness('synced')).toMatchObject({ powerState: 'poweredOn' });
+    const name = named('synced');
+    await world.create(name, image(imageCacheName(library.ova)));
+    await world.untilReported(name, reconciled);
+    expect(await world.witness(name)).toMatchObject({ powerState: 'poweredOn' });
 
-    await world.vcenter.removeLibraryItem('images', 'broken');
-    expect(await sync({ library: 'images', namespace })).toEqual({
+    await world.vcenter.removeLibraryItem(library.name, 'broken');
+    expect(await sync({ ...of, namespace })).toEqual({
       ...nothing,
       removed: [imageCacheName(library.broken)],
       unchanged: 2,
     });
-    expect(await imagesOf('virtualmachineimage', '-n', namespace, '-l', labels.contentLibrary)).toHaveLength(2);
+    expect(await imagesOf('virtualmachineimage', '-n', namespace, '-l', ofLibrary)).toHaveLength(2);
     expect(await imagesOf('virtualmachineimage', '-n', namespace)).toEqual(
       expect.arrayContaining([expect.objectContaining({ metadata: expect.objectContaining({ name: theirs }) })]),
     );
 
     // Those of the cluster are others.
-    expect(await sync({ library: 'images' })).toMatchObject({ removed: [], foreign: [], unchanged: 0 });
-    expect(await imagesOf('clustervirtualmachineimage', '-l', labels.contentLibrary)).toHaveLength(3);
+    expect(await sync(of)).toMatchObject({ removed: [], foreign: [], unchanged: 0 });
+    expect(await imagesOf('clustervirtualmachineimage', '-l', ofLibrary)).toHaveLength(3);
   },
   limitMs,
 );
