@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { EvictionProgress, EvictionResult } from '../../contracts/eviction/eviction.ts';
 import { evictionId } from '../../contracts/ids.ts';
 import type { CommandEnd } from '../../lab/kubectl.ts';
@@ -169,6 +170,7 @@ test.concurrent(
   'plain JSON through tctl under any id: the right run does the work',
   async () => {
     const servers = await fill('node-3');
+    const workflowId = `my-eviction-${randomUUID()}`;
     const started = await world.tool(
       'tctl',
       'workflow',
@@ -178,12 +180,12 @@ test.concurrent(
       '--workflow_type',
       'evictHypervisor',
       '--workflow_id',
-      'my-eviction',
+      workflowId,
       '--input',
       input('node-3'),
     );
     expect(started).toMatchObject({ code: 0 });
-    const handedOver = (await world.client.workflow.getHandle('my-eviction').result()) as EvictionResult;
+    const handedOver = (await world.client.workflow.getHandle(workflowId).result()) as EvictionResult;
     expect(handedOver).toMatchObject({ outcome: 'handedOver', workflowId: 'eviction/node-3', eviction: 'node-3' });
     await world.untilReason('node-3', 'Succeeded');
     expect(await outcomeOf('node-3', servers)).toEqual(expected);
@@ -196,6 +198,9 @@ test.concurrent(
   'plain JSON through temporal, and a second Eviction that waits for the first',
   async () => {
     const servers = await fill('node-4');
+    // The first Eviction is under way until the second one was seen to wait, however long kubectl takes.
+    const held = servers[0]!.id;
+    await world.fleet.script(held, ['hang']);
     const started = await world.tool(
       'temporal',
       'workflow',
@@ -220,6 +225,7 @@ test.concurrent(
         message: expect.stringContaining('Eviction node-4 empties node-4'),
       }),
     ]);
+    await world.fleet.script(held, [{ migrate: 'ok', seconds: 0.2 }]);
     const served = await world.untilReason('node-4-again', 'Succeeded');
     expect(served.status?.conditions?.[0]?.message).toBe('0 of 0 servers have left node-4');
     await world.untilClosed('node-4');
