@@ -1,4 +1,5 @@
 import { sweepScheduleId } from '../../contracts/ids.ts';
+import type { Freeze } from '../../contracts/machine-safety/api-server-safety.ts';
 import type { SweepGate, SweepResult } from '../../contracts/machine-safety/sweep.ts';
 import { labClock } from '../../lab/clock.ts';
 import { applyObject } from '../../lab/kubernetes-objects.ts';
@@ -21,6 +22,7 @@ import {
   restartKubeApiserver,
 } from '../../lab/parts/kubernetes-faults.ts';
 import { connectVcenterControl, type VcenterControl } from '../../lab/vsphere/control.ts';
+import { createReadFreeze } from '../../runtime/temporal/read-freeze.ts';
 import { ensureSchedule, sweepSchedule } from '../../workers/schedules.ts';
 import { checkInvariants } from '../invariants.ts';
 import { type MachineWorld, openMachineWorld, sweepPeriodMs } from './machine-world.ts';
@@ -85,6 +87,15 @@ const gatesOf = ({ candidates = [] }: SweepResult, name: string): SweepGate[] | 
 const untilHeldBy = (name: string, gate: SweepGate): Promise<SweepResult> =>
   world.untilSweep(`nothing but ${gate} to hold ${name}`, (result) => gatesOf(result, name)?.join() === gate);
 
+/** As a sweep reads it before it deletes. */
+const readFreeze = (of: string): Promise<Freeze> =>
+  createReadFreeze({
+    temporal: world.client,
+    cluster: '',
+    clock: labClock(),
+    settings: { periodMs: 1_000, timeoutMs: 1_000 },
+  })(of, AbortSignal.timeout(10_000));
+
 const untilOld = async (sinceMs: number): Promise<void> => {
   await until('the orphan to be old enough', 2 * ageMs, () => (labClock().now() > sinceMs + 2 * ageMs ? {} : 'young'));
 };
@@ -121,12 +132,16 @@ test(
     await makeMachineVm(world.witness, 'stray', vsphereMarks(neighbour));
     await makeMachineVm(world.witness, 'lost-folder');
     await untilThere();
-    const byClass = Object.fromEntries(
-      world.deletions().map(({ before }) => {
-        const { machineName, machineClass } = before as { machineName: string; machineClass: string };
-        return [machineName, machineClass];
-      }),
-    );
+    // A VM is gone before drover has its answer and writes that down.
+    const byClass = await until('both deletions to be in the audit log', 30_000, () => {
+      const found = Object.fromEntries(
+        world.deletions().map(({ before }) => {
+          const { machineName, machineClass } = before as { machineName: string; machineClass: string };
+          return [machineName, machineClass];
+        }),
+      );
+      return 'stray' in found && 'lost-folder' in found ? found : JSON.stringify(found);
+    });
     expect(byClass).toMatchObject({
       stray: `${neighbour}/${classes.vsphere}`,
       'lost-folder': `${namespace}/${classes.vsphere}`,
@@ -213,13 +228,33 @@ test(
     const { kubernetes } = world.lab.handles;
     await world.drover.kill('worker');
     await killKubeApiserver(kubernetes);
-    await makeMachineVm(world.witness, 'lost-start');
-    const madeMs = labClock().now();
-    await world.drover.restart('worker');
-    await world.untilFrozen(true);
-    await untilOld(madeMs);
-    expect(await world.listAll()).toEqual(['lost-start', ...needed].toSorted());
-    await restartKubeApiserver(kubernetes);
+    try {
+      await makeMachineVm(world.witness, 'lost-start');
+      const madeMs = labClock().now();
+      await world.drover.restart('worker');
+      // It serves no queue before it knows which cluster it is in: nobody probes, and what is not probed counts as
+      // frozen.
+      await until('the worker to wait for the API server', 60_000, async () => {
+        const page = await fetch(new URL('/readyz', world.drover.metricsUrls.worker), {
+          signal: AbortSignal.timeout(5_000),
+        });
+        const said = await page.text();
+        return said.includes('is not known yet') || said;
+      });
+      await until('Machines to count as frozen', 60_000, async () => {
+        const { state } = await readFreeze(namespace);
+        return state !== 'thawed' || state;
+      });
+      await untilOld(madeMs);
+      expect(await world.listAll()).toEqual(['lost-start', ...needed].toSorted());
+    } finally {
+      // Whatever comes next needs it.
+      await restartKubeApiserver(kubernetes);
+    }
+    await until('Machines to be thawed', 60_000, async () => {
+      const freeze = await readFreeze(namespace);
+      return freeze.state === 'thawed' || JSON.stringify(freeze);
+    });
     await world.untilFrozen(false);
     await untilThere();
   },
