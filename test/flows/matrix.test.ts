@@ -1,5 +1,6 @@
 import { sampleSeed } from '../seed.ts';
 import { expectSampleToPass, openMatrixLab, scenarioOfDay } from './matrix-sample.ts';
+import { limitMs } from './world-base.ts';
 
 /** A few cells of `npm run matrix`, of the lifecycles that need OpenStack. */
 
@@ -17,7 +18,7 @@ let matrix: Awaited<ReturnType<typeof openMatrixLab>>;
 
 beforeAll(async () => {
   matrix = await openMatrixLab([eviction, hypervisor]);
-}, 180_000);
+}, limitMs);
 afterAll(() => matrix?.close(), 60_000);
 
 test.each([eviction, hypervisor])(
