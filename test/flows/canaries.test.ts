@@ -26,19 +26,16 @@ const nonsense: Failure = {
   code: 'AnswerMalformed',
 };
 
-/** A block of its own: a second attempt comes at its end, before the test that leaves secrets everywhere. */
-describe('with redaction', () => {
-  test.each([
-    ['a token that Nova repeats in a refusal', refusal],
-    ['a token that Nova repeats in nonsense', nonsense],
-  ])(
-    '%s: every output shows the reason, and no secret',
-    async (_, failure) => {
-      expectReported(await world.showFailure(failure), failure);
-    },
-    limitMs,
-  );
-});
+test.each([
+  ['a token that Nova repeats in a refusal', refusal],
+  ['a token that Nova repeats in nonsense', nonsense],
+])(
+  '%s: every output shows the reason, and no secret',
+  async (_, failure) => {
+    expectReported(await world.showFailure(failure), failure);
+  },
+  limitMs,
+);
 
 /** Last, as what it writes stays in the lab's logs and histories. */
 test(

@@ -26,7 +26,7 @@ beforeAll(async () => {
   fixture = await openHypervisorFixture(world, { zone, aggregates: ['fast'], hosts: [host] });
 }, limitMs);
 afterAll(() => world.close(), limitMs);
-afterEach(() => checkInvariants(world), limitMs);
+afterEach(() => checkInvariants(world), 60_000);
 
 test(
   'a Node with the labels becomes a Hypervisor, which is onboarded and put into service',
@@ -94,8 +94,6 @@ test(
       return (status?.traits ?? []).includes('CUSTOM_DROVER_OTHER') ? {} : (status?.traits ?? []).join();
     });
     await fixture.untilRunClosed(host);
-    // Temporal counts a run a moment after it has taken it.
-    await until('the run to be counted', 30_000, async () => (await runs()) > before || 'none yet');
     expect((await runs()) - before).toBe(1);
   },
   limitMs,
