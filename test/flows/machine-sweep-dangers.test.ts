@@ -232,8 +232,7 @@ test(
       await makeMachineVm(world.witness, 'lost-start');
       const madeMs = labClock().now();
       await world.drover.restart('worker');
-      // It serves no queue before it knows which cluster it is in: nobody probes, and what is not probed counts as
-      // frozen.
+      // It serves no queue before it knows which cluster it is in: nothing is probed, and that counts as frozen.
       await until('the worker to wait for the API server', 60_000, async () => {
         const page = await fetch(new URL('/readyz', world.drover.metricsUrls.worker), {
           signal: AbortSignal.timeout(5_000),

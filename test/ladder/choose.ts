@@ -60,7 +60,8 @@ export function chooseForChange(
 }
 
 /**
- * What is simulated is deterministic: where a part has passed with these very sources, a twentieth of it is enough. Pure.
+ * What is simulated is deterministic: where a part has passed with these very sources, a twentieth of it is enough.
+ * Pure.
  */
 export function chooseParts(judge: (name: MatrixName) => Judgement): Pick<Choice, 'passed' | 'notes'> {
   const judged = matrixNames.map((name) => ({ name, ...judge(name) }));

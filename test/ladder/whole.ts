@@ -56,6 +56,16 @@ export type IsOf = (record: EvidenceRecord, globs: readonly string[]) => boolean
 export const isOfNow: IsOf = ({ commit, changed, sources }, globs) =>
   sources.digest !== unknown && changed === false && countChanged(commit, globs) === 0;
 
+const listEnded = (
+  records: readonly EvidenceRecord[],
+  title: string,
+): { record: EvidenceRecord; stage: EndedStage }[] =>
+  records.flatMap((record) =>
+    stagesIn(record)
+      .filter((stage) => stage.title === title)
+      .map((stage) => ({ record, stage })),
+  );
+
 /** What has ended with the very sources that are there, the last of each title. Checks take minutes. Pure. */
 export const stagesToKeep = (
   records: readonly EvidenceRecord[],
@@ -65,12 +75,7 @@ export const stagesToKeep = (
   stages
     .filter(({ rung }) => rung !== 'checks')
     .flatMap(({ title, sources }) => {
-      const ended = records.flatMap((record) =>
-        stagesIn(record)
-          .filter((stage) => stage.title === title)
-          .map((stage) => ({ record, stage })),
-      );
-      const last = ended.findLast(({ record }) => sources.every((globs) => isOf(record, globs)));
+      const last = listEnded(records, title).findLast(({ record }) => sources.every((globs) => isOf(record, globs)));
       return last === undefined ? [] : [last.stage];
     });
 
@@ -84,11 +89,7 @@ export function filesToKeep(
   { title, files }: { title: string; files: readonly string[] },
   { globsOf, isOf }: { globsOf: (file: string) => readonly string[]; isOf: IsOf },
 ): EndedStage | null {
-  const ended = records.flatMap((record) =>
-    stagesIn(record)
-      .filter((stage) => stage.title === title)
-      .map((stage) => ({ record, stage })),
-  );
+  const ended = listEnded(records, title);
   const kept = files.flatMap((file) => {
     const last = ended.findLast(({ record, stage }) => rowOf(stage, file) !== undefined && isOf(record, globsOf(file)));
     const took = last && rowOf(last.stage, file);
