@@ -24,8 +24,9 @@ const { signal } = new AbortController();
 
 beforeAll(async () => {
   world = await openKubernetesWorld();
-  await world.kubectl(['delete', 'configmap', 'drover-stop', '-n', namespace, '--ignore-not-found']);
 }, 120_000);
+// What a failed attempt has stopped is not stopped for the next one.
+beforeEach(() => world.kubectl(['delete', 'configmap', 'drover-stop', '-n', namespace, '--ignore-not-found']));
 afterAll(async () => {
   await world.kubectl(['delete', 'configmap', 'drover-stop', '-n', namespace, '--ignore-not-found']);
   await world.close();
@@ -46,7 +47,6 @@ test('a user stops a region, and lifts the stop again', async () => {
 });
 
 test('two users stop at once, and one lifts all', async () => {
-  await world.kubectl(['delete', 'configmap', 'drover-stop', '-n', namespace]);
   const kind: Stop = { ...region, of: 'kind', name: 'Eviction' };
   await Promise.all([setStop(world.admin, namespace, region, signal), setStop(world.admin, namespace, kind, signal)]);
   expect((await stopped()).map(({ of }) => of).sort()).toEqual(['kind', 'region']);
