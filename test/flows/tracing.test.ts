@@ -15,7 +15,6 @@ beforeAll(async () => {
   collector = await openSpanCollector();
   // The batch is sent every second rather than every five.
   world = await openWorld({ env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_BSP_SCHEDULE_DELAY: '1000' } });
-  await world.freshHost(host);
 }, limitMs);
 afterAll(async () => {
   await world?.close();
@@ -25,6 +24,7 @@ afterAll(async () => {
 test(
   'from the watch event to the call of Nova',
   async () => {
+    await world.freshHost(host);
     await world.seedMany(host, 1);
     await world.createEviction(host);
     await world.untilReason(host, 'Succeeded');
