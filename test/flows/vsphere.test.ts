@@ -21,6 +21,10 @@ beforeAll(async () => {
 afterAll(() => world?.close());
 beforeEach(() => world.control.reset());
 
+let attempts = 0;
+/** What is made stays in vCenter: another attempt takes another name. */
+beforeEach(() => void (attempts += 1));
+
 const read = (gateway: ReturnType<VsphereWorld['gateway']>) => gateway.read(world.ids.template, never);
 
 test(
@@ -275,7 +279,7 @@ test('no more tasks of a worker at once than its budget allows; those that have 
       },
       never,
     );
-  const submitted = await Promise.all(Array.from({ length: 6 }, (_, number) => clone(`budget-${number}`)));
+  const submitted = await Promise.all(Array.from({ length: 6 }, (_, number) => clone(`budget-${attempts}-${number}`)));
   expect(new Set(submitted).size).toBe(6);
   const clones = (await world.control.requests())
     .map(({ method, body }) =>
@@ -314,7 +318,7 @@ test('the lab refuses a configuration out of order, as a vCenter does', async ()
     deployment_spec: { name: 'untidy', vm_config_spec: { provider: 'XML', xml } },
     target: { resource_pool_id: world.ids.pool },
   };
-  const { ovf } = await world.witness.makeLibrary('untidy');
+  const { ovf } = await world.witness.makeLibrary(`untidy-${attempts}`);
   expect(await failureOf(deployItem(world.rest, ovf, body, 'untidy', never))).toMatchObject({
     type: 'RequestRefused',
     message: expect.stringContaining('numCPUs comes after memoryMB'),
