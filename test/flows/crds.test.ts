@@ -32,6 +32,11 @@ const virtualMachine = (spec: object) => ({
   spec,
 });
 const create = ['create', '-f', '-'];
+/** In the place of what a failed attempt has left. */
+const createAnew = async (object: object): Promise<void> => {
+  await world.kubectl(['delete', '--ignore-not-found', '-f', '-'], object);
+  await world.kubectl(create, object);
+};
 const mergePatch = (resource: string, change: object): string[] => [
   'patch',
   ...resource.split(' '),
@@ -106,7 +111,7 @@ test.each(refused)('%s is refused', async (_why, object, message) => {
 });
 
 test('the host of an Eviction cannot be changed, its reason can', async () => {
-  await world.kubectl(create, eviction('immutable'));
+  await createAnew(eviction('immutable'));
   expect(await world.refusal(mergePatch('evi crds-immutable', { spec: { hypervisor: 'other' } }))).toContain(
     'Value is immutable',
   );
@@ -115,7 +120,7 @@ test('the host of an Eviction cannot be changed, its reason can', async () => {
 });
 
 test('a host that is being terminated can only be handed to high availability', async () => {
-  await world.kubectl(create, hypervisor('termination', { maintenance: 'termination' }));
+  await createAnew(hypervisor('termination', { maintenance: 'termination' }));
   expect(await world.refusal(mergePatch('hv crds-termination', { spec: { maintenance: '' } }))).toContain(
     "spec is immutable when maintenance is 'termination'",
   );
@@ -132,6 +137,8 @@ test('what was stored before its field was refused stays, and all else of the ob
     ...virtualMachine({ crypto: { encryptionClassName }, powerState: 'PoweredOn' }),
     metadata: { name: 'crds-stored', namespace },
   });
+  // A failed attempt may have left it.
+  await world.kubectl(['delete', '--ignore-not-found', '-f', '-'], stored('before'));
   try {
     await world.kubectl(apply, toCustomResourceDefinition({ ...definition, refused: {} }));
     await until('the definition without its rules', 30_000, async () => {
@@ -234,7 +241,7 @@ test.each(tables)('kubectl get %j shows the columns of the operator', async (arg
 });
 
 test('kubectl shows the columns of an Eviction', async () => {
-  await world.kubectl(create, eviction('shown'));
+  await createAnew(eviction('shown'));
   const condition = {
     type: 'Evicting',
     status: 'True',
