@@ -11,15 +11,17 @@ import {
   openCsiWorld,
 } from './csi-world.ts';
 import { until } from './until.ts';
+import { limitMs } from './world-base.ts';
 
 /** The lab's volumes: what a clone of drover goes through, with real bytes, and what its tests can let go wrong. */
 
-const testTimeoutMs = 180_000;
 const deadlineMs = 30_000;
+/** Nine clones, each of the one before it, take so long. */
+const chainMs = 180_000;
 
 let world: CsiWorld;
 beforeAll(async () => void (world = await openCsiWorld({ withCeph: canRunCeph })), csiStartTimeoutMs);
-afterEach(() => world?.clear(), testTimeoutMs);
+afterEach(() => world?.clear(), limitMs);
 afterAll(() => world?.close());
 
 const bytesOf = async (claim: string): Promise<string> =>
@@ -78,7 +80,7 @@ function describeDriver(title: string, driver: CsiDriverName, block: boolean): v
       await remove('pvc/restored', 'pvc/larger', 'pvc/clone');
       await world.expectNothingLeft(driver);
     },
-    testTimeoutMs,
+    limitMs,
   );
 }
 
@@ -102,7 +104,7 @@ test(
       clearOnceRefused(control, deadlineMs, ({ CreateSnapshot }) => (CreateSnapshot?.ResourceExhausted ?? 0) >= 2),
     ]);
   },
-  testTimeoutMs,
+  limitMs,
 );
 
 test(
@@ -115,7 +117,7 @@ test(
     await world.claim('copy', { size: '1Mi', from: { claim: 'survivor' } });
     expect(await bytesOf('copy')).toBe('still here');
   },
-  testTimeoutMs,
+  limitMs,
 );
 
 test(
@@ -137,7 +139,7 @@ test(
     await world.kubectl(['annotate', 'pvc/waiting', 'volume.kubernetes.io/selected-node=some-node']);
     await world.bound('waiting');
   },
-  testTimeoutMs,
+  limitMs,
 );
 
 test(
@@ -164,7 +166,7 @@ test(
     });
     await world.bound('second');
   },
-  testTimeoutMs,
+  limitMs,
 );
 
 (canRunCeph ? test : test.skip)(
@@ -187,7 +189,7 @@ test(
     };
     await Promise.all([
       makeChain(),
-      clearOnceRefused(control, testTimeoutMs, ({ CreateVolume }) => (CreateVolume?.Aborted ?? 0) > 0),
+      clearOnceRefused(control, chainMs, ({ CreateVolume }) => (CreateVolume?.Aborted ?? 0) > 0),
     ]);
     const { CreateVolume: created, Flatten: flattened } = await control.calls();
     expect(created).toMatchObject({ OK: 10, Aborted: expect.any(Number) });
@@ -197,5 +199,5 @@ test(
     for (const depth of [0, ...depths]) await remove(`pvc/deep-${depth}`);
     await world.expectNothingLeft('rbd');
   },
-  testTimeoutMs,
+  limitMs,
 );
