@@ -26,7 +26,7 @@ const parts = ['temporal', 'tctl', 'kubernetes'] as const;
 type TestLab = Lab<(typeof parts)[number]>;
 
 /** A build from nothing comes before the test run; here everything is in the cache. */
-const UP_TIMEOUT_MS = 120_000;
+const UP_TIMEOUT_MS = 600_000;
 
 let root: string;
 let a: TestLab;

@@ -36,7 +36,7 @@ beforeAll(async () => {
     await world.kubectl(create, manifest('v1alpha6', 'probe', { className: 'small' }));
     return (await readAs('v1alpha6', 'probe'))?.spec['powerState'] === 'PoweredOn' || 'powerState is not set';
   });
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await world?.kubectl(['delete', 'vm,vmclass', '-n', namespace, '--all']);
   await world?.close();
