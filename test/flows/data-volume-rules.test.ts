@@ -1,6 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { clonePolicy, clonePolicyBinding } from '../../contracts/data-volume/clone-policy.ts';
 import { type KubernetesWorld, openKubernetesWorld } from './kubernetes-world.ts';
+import { until } from './until.ts';
+import { limitMs } from './world-base.ts';
 
 /**
  * What a real kube-apiserver refuses of DataVolumes: by the rules of their definition, and by
@@ -78,14 +79,16 @@ beforeAll(async () => {
   // A policy takes effect a moment after it is there.
   const probe = (): Promise<string> =>
     world.refusal([...create, '--dry-run=server', ...as('alice')], volume({ source: { pvc: golden } }));
-  const untilMs = Date.now() + 30_000;
-  while (!(await probe()).includes(insufficient('alice')) && Date.now() < untilMs) await sleep(250);
-}, 120_000);
+  await until('the policy to be in force', 30_000, async () => {
+    const refusal = await probe();
+    return refusal.includes(insufficient('alice')) || `refused with: ${refusal}`;
+  });
+}, limitMs);
 
 afterAll(async () => {
   await world.kubectl(['delete', 'namespace', team, images, '--wait=false']);
   await world.close();
-}, 60_000);
+}, limitMs);
 
 interface Served {
   spec: object;
@@ -177,26 +180,30 @@ test('a spec stays as it is, whichever user writes it', async () => {
 });
 
 /** Upstream's definition leaves that to a webhook. */
-test('where the definition is CDI’s own, the policy keeps the spec', async () => {
-  const crd = ['crd', `datavolumes.${cdi}`];
-  const rules = '/spec/versions/0/schema/openAPIV3Schema/properties/spec/x-kubernetes-validations';
-  const read = async () => await world.read<{ spec: { versions: { schema: Schema }[] } }>(...crd);
-  const before = (await read())?.spec.versions[0]?.schema.openAPIV3Schema.properties.spec['x-kubernetes-validations'];
-  const change = (operation: object): Promise<string> =>
-    world.kubectl(['patch', ...crd, '--type=json', '-p', JSON.stringify([{ path: rules, ...operation }])]);
-  const made = volume({ source: { pvc: { namespace: team, name: 'own' } } });
-  await world.kubectl(create, made);
-  const moved = patch(made.metadata.name, { spec: { source: { pvc: golden } } }, 'alice');
-  try {
-    await change({ op: 'remove' });
-    // The definition that is in force changes a moment later.
-    const refusals = await attempts(20, () => world.refusal(moved));
-    expect(refusals.filter((refusal) => !refusal.includes('Cannot update DataVolume Spec'))).toEqual([]);
-    expect(refusals.at(-1)).toContain(`ValidatingAdmissionPolicy '${clonePolicy.metadata.name}'`);
-  } finally {
-    await change({ op: 'add', value: before });
-  }
-}, 60_000);
+test(
+  'where the definition is CDI’s own, the policy keeps the spec',
+  async () => {
+    const crd = ['crd', `datavolumes.${cdi}`];
+    const rules = '/spec/versions/0/schema/openAPIV3Schema/properties/spec/x-kubernetes-validations';
+    const read = async () => await world.read<{ spec: { versions: { schema: Schema }[] } }>(...crd);
+    const before = (await read())?.spec.versions[0]?.schema.openAPIV3Schema.properties.spec['x-kubernetes-validations'];
+    const change = (operation: object): Promise<string> =>
+      world.kubectl(['patch', ...crd, '--type=json', '-p', JSON.stringify([{ path: rules, ...operation }])]);
+    const made = volume({ source: { pvc: { namespace: team, name: 'own' } } });
+    await world.kubectl(create, made);
+    const moved = patch(made.metadata.name, { spec: { source: { pvc: golden } } }, 'alice');
+    try {
+      await change({ op: 'remove' });
+      // The definition that is in force changes a moment later.
+      const refusals = await attempts(20, () => world.refusal(moved));
+      expect(refusals.filter((refusal) => !refusal.includes('Cannot update DataVolume Spec'))).toEqual([]);
+      expect(refusals.at(-1)).toContain(`ValidatingAdmissionPolicy '${clonePolicy.metadata.name}'`);
+    } finally {
+      await change({ op: 'add', value: before });
+    }
+  },
+  limitMs,
+);
 
 interface Schema {
   openAPIV3Schema: { properties: { spec: { 'x-kubernetes-validations': object[] } } };
