@@ -16,6 +16,7 @@ import { readHistories } from '../simulator/samples/compare.ts';
 import { type Scenario, scenarios } from '../simulator/samples/scenarios.ts';
 import { createSimulation } from '../simulator/simulation.ts';
 import { loadBundle, type WorkflowBundle } from '../simulator/temporal/sdk.ts';
+import { limitMs } from './world-base.ts';
 
 /** The same small workflows and the same calls of a client: the dev server and the simulator write the same events. */
 
@@ -61,7 +62,7 @@ beforeAll(async () => {
     return [scenario.name, result];
   };
   served = new Map(await pMap(scenarios, serve, { concurrency: atOnce }));
-}, 180_000);
+}, limitMs);
 
 afterAll(async () => {
   worker?.shutdown();
@@ -104,7 +105,17 @@ async function simulated(scenario: Scenario): Promise<Histories> {
   return histories;
 }
 
+/** Scenarios whose histories were compared. */
+const compared = new Set<string>();
+
 test.each(scenarios)('$name', async (scenario) => {
+  if (compared.has(scenario.name)) {
+    // A second attempt, at histories of its own: those that the busy machine has written stay as they are.
+    const again = { ...scenario, name: `${scenario.name}-again` };
+    expect(await simulated(again)).toEqual(await onServer(again));
+    return;
+  }
+  compared.add(scenario.name);
   const real = served.get(scenario.name);
   if (real?.status === 'rejected') throw real.reason;
   expect(await simulated(scenario)).toEqual(real?.value);
