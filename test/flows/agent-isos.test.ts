@@ -66,6 +66,17 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true });
 });
 
+/** Attempts at tests so far. */
+let attempts = 0;
+beforeEach(async () => {
+  attempts += 1;
+  // Where one has failed.
+  await vcenter.reset();
+  rmSync(join(root, 'downloads'), { recursive: true, force: true });
+});
+/** Of this attempt alone: a datastore that has an ISO takes it no second time. */
+const own = (text: string): string => `${text} ${attempts}`;
+
 const openStore = (): Promise<IsoStore> =>
   openIsoStore(
     { gateway: openGateway(vim, { tasks: 8 }, clock), http, clock, signal: never },
@@ -92,34 +103,34 @@ const shaOf = (text: string): string => createHash('sha256').update(makeSmallIso
 
 test('what was cut on its way here is whole in the datastore', async () => {
   await isos.inject({ does: 'cut', afterBytes: 3_000_000 });
-  const iso = await download('whole');
+  const iso = await download(own('whole'));
   const store = await openStore();
   const path = `whole/${iso.sha256}.iso`;
-  expect(iso.sha256).toBe(shaOf('whole'));
+  expect(iso.sha256).toBe(shaOf(own('whole')));
   expect(await store.place({ path, part: 'whole/part' }, iso)).toBe(true);
-  expect(await shaInDatastore(path)).toBe(shaOf('whole'));
+  expect(await shaInDatastore(path)).toBe(shaOf(own('whole')));
   await iso.remove();
   expect(readdirSync(join(root, 'downloads'))).toEqual([]);
 });
 
 test('what is cut on its way there is whole after the next attempt', async () => {
-  const iso = await download('second');
+  const iso = await download(own('second'));
   const store = await openStore();
   const path = `second/${iso.sha256}.iso`;
   await vcenter.inject({ method: 'PUT /folder', does: 'cut' });
   await expect(store.place({ path, part: 'second/part' }, iso)).rejects.toMatchObject({ type: 'VsphereUnavailable' });
   expect(await store.place({ path, part: 'second/part' }, iso)).toBe(true);
-  expect(await shaInDatastore(path)).toBe(shaOf('second'));
+  expect(await shaInDatastore(path)).toBe(shaOf(own('second')));
   await iso.remove();
 });
 
 test('a session that has ended is renewed, and the file sent once more', async () => {
-  const iso = await download('third');
+  const iso = await download(own('third'));
   const store = await openStore();
   const path = `third/${iso.sha256}.iso`;
   await vcenter.inject({ method: 'PUT /folder', does: 'status', status: 401 });
   expect(await store.place({ path, part: 'third/part' }, iso)).toBe(true);
-  expect(await shaInDatastore(path)).toBe(shaOf('third'));
+  expect(await shaInDatastore(path)).toBe(shaOf(own('third')));
   await iso.remove();
 });
 
@@ -129,7 +140,7 @@ test.each([
   [503, 'VsphereUnavailable'],
   [507, 'VsphereResourcesExhausted'],
 ])('an answer of %i is %s', async (status, type) => {
-  const iso = await download(`status ${status}`);
+  const iso = await download(own(`status ${status}`));
   const store = await openStore();
   await vcenter.inject({ method: 'PUT /folder', does: 'status', status });
   const file = { path: `refused/${iso.sha256}.iso`, part: 'refused/part' };
