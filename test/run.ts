@@ -15,6 +15,7 @@ import { digestNow, readCommit } from './evidence/sources.ts';
 import { type Choice, chooseAll, chooseChanged, choosePush } from './ladder/choose.ts';
 import {
   flowSources,
+  longRungs,
   type Rung,
   rungs,
   type Stage,
@@ -73,7 +74,7 @@ async function climb(options: Options, { dir, signal }: CommandRun): Promise<voi
   const isKept = ({ title }: Stage): boolean => kept.some((stage) => stage.title === title);
   const remaining = choice.flows.filter((name) => !keptFlows?.took.some(({ path }) => path === fileOf(name)));
   const isChosen = (stage: Stage): boolean =>
-    !isKept(stage) && (only?.includes(stage.rung) ?? (stage.rung !== 'long' || all));
+    !isKept(stage) && (only?.includes(stage.rung) ?? (all || !longRungs.includes(stage.rung)));
   const real = stagesOnRealParts({ flows: remaining }, where);
   const chosenReal = real.filter(isChosen);
   const machine = stagesOnTheMachine(choice, { all, record }, chosenReal.length > 0);

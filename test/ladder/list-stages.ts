@@ -12,8 +12,10 @@ import { nothing, runCheck, runJest, runSimulated } from './stages.ts';
 
 /** The rungs of the ladder, in two rows that are climbed side by side. */
 
-export const rungs = ['checks', 'unit', 'simulator', 'schedules', 'flows', 'long'] as const;
+export const rungs = ['checks', 'unit', 'simulator', 'schedules', 'flows', 'matrix', 'chaos'] as const;
 export type Rung = (typeof rungs)[number];
+/** Half an hour and more each: of the whole ladder alone, unless they are named. */
+export const longRungs: readonly Rung[] = ['matrix', 'chaos'];
 
 export interface Stage {
   rung: Rung;
@@ -131,21 +133,20 @@ export interface RealParts {
 
 /** What needs the real counterparts. Chaos and the matrix have labs of their own, which they break. */
 export function stagesOnRealParts({ flows }: Pick<Choice, 'flows'>, where: RealParts): Stage[] {
-  const rung = 'long';
   const seed = String(where.seed);
   const matrix = 'a tenth of the matrix on real parts';
   const chaos = '30 minutes of chaos';
   return [
     ...(flows.length === 0 ? [] : [flowStage(flows, where)]),
     {
-      rung,
+      rung: 'matrix',
       title: matrix,
       run: (signal) =>
         runCheck({ title: matrix, script: 'matrix', args: ['--sample', '10%', '--seed', seed, '--record'] }, signal),
       sources: globsOf((name) => name.startsWith('matrix-')),
     },
     {
-      rung,
+      rung: 'chaos',
       title: chaos,
       run: (signal) => {
         const args = ['--seed', seed, '--minutes', '30', '--record'];
