@@ -117,7 +117,8 @@ async function open(
       namespaces,
       targetKubeconfig: target.kubeconfig,
       sweep: { periodMs: sweepPeriodMs, jitterMs: 0, longRetryMs: sweepPeriodMs, ...sweep },
-      apiServers: { periodMs: 1_000, timeoutMs: 1_000 },
+      // A busy machine that answers late would freeze what is awaited.
+      apiServers: { periodMs: 3_000, timeoutMs: 3_000 },
       overshoot: { periodMs: 1_000 },
     },
   };
