@@ -16,7 +16,9 @@ export async function expectProblem(world: World, host: string, code: ErrorCode,
 
 /** When it is cured, it goes on: at once, because a user retries it, unless it has ended before. */
 export async function expectCured(world: World, ...hosts: string[]): Promise<void> {
-  const stdout = expect.stringMatching(/Trying again: |not waiting to try again|is tried again/u) as string;
+  const stdout = expect.stringMatching(
+    /Trying again: |not waiting to try again|is tried again|it tries now/u,
+  ) as string;
   for (const host of hosts) expect(await world.command('retry', host)).toMatchObject({ code: 0, stdout });
   for (const host of hosts) {
     await world.untilReason(host, 'Succeeded');
