@@ -82,18 +82,26 @@ async function climb(options: Options, { dir, signal }: CommandRun): Promise<voi
   const ended: EndedStage[] = [...kept];
   const summarizeEnded = (): ReturnType<typeof summarize> =>
     summarize(ended, (name) => expectedSkips.some((expected) => expected.test(name)));
-  const recordWhole = (old: readonly string[] | null): void => {
+  const recordWhole = (old: readonly string[] | null, underWay: EndedStage | null = null): void => {
     // Some stages alone are no ladder, but they may be what is missing of one.
     if (!all || !record || (only !== undefined && !resume)) return;
     const { passed, skipped, failures } = summarizeEnded();
     saveWhole(
       { seed, startedMs, digest, commit, stageCount: stages.length },
-      { stages: ended, passed, skipped, failures: [...failures, ...(old ?? [])], isOver: old !== null },
+      { stages: ended, underWay, passed, skipped, failures: [...failures, ...(old ?? [])], isOver: old !== null },
     );
   };
-  await runRows([machine.filter(isChosen), chosenReal], signal, (stage, part) => {
-    const outcome = stage.rung === 'flows' ? withKept(part, keptFlows) : part;
-    ended.push({ ...outcome, title: stage.title, rung: stage.rung, seed, endedAt: new Date().toISOString() });
+  const withTitle = ({ title, rung }: Stage, outcome: Outcome): EndedStage => ({
+    ...(rung === 'flows' ? withKept(outcome, keptFlows) : outcome),
+    title,
+    rung,
+    seed,
+    endedAt: new Date().toISOString(),
+  });
+  const onFile = (stage: Stage, soFar: Outcome): void => recordWhole(null, withTitle(stage, soFar));
+  await runRows([machine.filter(isChosen), chosenReal], { signal, onFile }, (stage, part) => {
+    const outcome = withTitle(stage, part);
+    ended.push(outcome);
     if (!record) return;
     const run = { command: all ? 'npm run test:all' : 'npm test -- --record', seed: all ? seed : null };
     for (const path of recordProofs(stage.proofs ?? [], outcome, { ...run, startedMs, digests }))
@@ -141,7 +149,7 @@ function listKept(
 /** Each row in its order, side by side with the others. */
 async function runRows(
   rows: readonly (readonly Stage[])[],
-  interrupted: AbortSignal,
+  { signal: interrupted, onFile }: { signal: AbortSignal; onFile: (stage: Stage, soFar: Outcome) => void },
   onEnd: (stage: Stage, outcome: Outcome) => void,
 ): Promise<void> {
   const failure = new AbortController();
@@ -149,7 +157,7 @@ async function runRows(
   const ends = await Promise.allSettled(
     rows.map(async (row) => {
       try {
-        for (const stage of row) onEnd(stage, await stage.run(signal));
+        for (const stage of row) onEnd(stage, await stage.run(signal, (soFar) => onFile(stage, soFar)));
       } catch (error) {
         failure.abort(error);
         throw error;

@@ -20,7 +20,8 @@ export const longRungs: readonly Rung[] = ['matrix', 'chaos'];
 export interface Stage {
   rung: Rung;
   title: string;
-  run: (signal: AbortSignal) => Promise<Outcome>;
+  /** @param onFile told of the files that have ended so far, where each of them counts by itself */
+  run: (signal: AbortSignal, onFile?: (soFar: Outcome) => void) => Promise<Outcome>;
   /** What of its files is evidence. */
   proofs?: readonly Proof[];
   /** What decides how it goes, as globs (test/evidence/sources.ts): of each thing that it shows. */
@@ -179,13 +180,14 @@ const flowStage = (names: readonly string[], where: RealParts): Stage => {
   const title = titleOfFlows;
   // Forced, because a connection that a file left open must not hold the run when every test has ended.
   const args = ['--selectProjects', 'flows', `--maxWorkers=${flowsAtOnce}`, '--forceExit', '--runTestsByPath'];
-  const run = async (signal: AbortSignal): Promise<Outcome> => {
+  const run: Stage['run'] = async (signal, onFile) => {
     const labs: Lab[] = [];
     try {
       const problem = await startLabs(labs, where, signal);
       if (problem !== null) return { ...nothing, title, seconds: 0, failed: [problem] };
       const env = { DROVER_LABS: labs.map(({ dir }) => dir).join() };
-      return await runJest({ title, args: [...args, ...names.map(fileOf)], env }, signal);
+      const more = onFile === undefined ? {} : { onFile };
+      return await runJest({ title, args: [...args, ...names.map(fileOf)], env, ...more }, signal);
     } finally {
       // What the flows came to counts all the same; the next command stops what is left.
       await Promise.all(labs.map((lab) => lab.stop().catch((error: unknown) => where.report(String(error)))));

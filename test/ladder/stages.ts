@@ -1,8 +1,10 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, watch, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { JestReport, Outcome } from './outcome.ts';
 import { readJestReport } from './outcome.ts';
+import { readFileResults, resultsVariable } from './report-files.ts';
 import type { Command } from './run-command.ts';
 import { runCommand } from './run-command.ts';
 
@@ -83,23 +85,43 @@ export interface JestStage {
   args: readonly string[];
   env?: Readonly<Record<string, string>>;
   background?: boolean;
+  /** Told whenever a file has ended, of all that have. */
+  onFile?: (soFar: Outcome) => void;
 }
 
+const fileReporter = fileURLToPath(new URL('report-files.ts', import.meta.url));
 export const jestArgs: readonly string[] = ['--disable-warning=ExperimentalWarning', 'node_modules/jest/bin/jest.js'];
 
 export const runJest = (
-  { title, args, env = {}, background = false }: JestStage,
+  { title, args, env = {}, background = false, onFile }: JestStage,
   signal: AbortSignal,
 ): Promise<Outcome> =>
   timed(title, async () => {
     const dir = mkdtempSync(join(tmpdir(), 'drover-report-'));
     const report = join(dir, 'report.json');
+    const results = join(dir, 'files.jsonl');
+    writeFileSync(results, '');
+    const startedMs = performance.now();
+    const watcher = watch(results, () =>
+      onFile?.({
+        title,
+        seconds: (performance.now() - startedMs) / 1_000,
+        ...readJestReport(readFileResults(results)),
+      }),
+    );
     try {
       const { status } = await runCommand(
         {
           command: process.execPath,
-          args: [...jestArgs, '--json', `--outputFile=${report}`, ...args],
-          env,
+          args: [
+            ...jestArgs,
+            '--json',
+            `--outputFile=${report}`,
+            '--reporters=default',
+            `--reporters=${fileReporter}`,
+            ...args,
+          ],
+          env: { ...env, [resultsVariable]: results },
           background,
           showStderr: true,
         },
@@ -110,6 +132,7 @@ export const runJest = (
         : nothing;
       return { ...outcome, failed: status !== 0 && outcome.failed.length === 0 ? ['jest itself'] : outcome.failed };
     } finally {
+      watcher.close();
       rmSync(dir, { recursive: true, force: true });
     }
   });

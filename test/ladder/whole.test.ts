@@ -19,6 +19,7 @@ const stage = (title: string, more: Partial<EndedStage> = {}): EndedStage => ({
 });
 const soFar = (stages: readonly EndedStage[], isOver = false): Parameters<typeof recordOf>[0] => ({
   stages,
+  underWay: null,
   passed: 3 * stages.length,
   skipped: 0,
   failures: stages.flatMap(({ failed }) => failed),
@@ -80,6 +81,14 @@ describe('files of the flows', () => {
     expect(keep([recordWith(crds.path, [ended])])).toMatchObject({ passed: 2, failed: [], took: [crds] });
     const both = keep([recordWith(`${lab.path} ${crds.path}`, [ended])]);
     expect(both).toMatchObject({ passed: 4, failed: ['test/flows/lab.test.ts: 1 failed'], took: [failed, crds] });
+  });
+
+  test('of flows that were interrupted those that had ended are kept, and the stage is missing', () => {
+    const underWay = stage('flows', { passed: 2, took: [crds] });
+    const part = recordOf({ ...soFar([]), underWay }, 2);
+    expect(part.counts['missing']).toBe(3);
+    const record = { ...part, sources: { globs: ['**'], digest: crds.path } } as unknown as EvidenceRecord;
+    expect(keep([record])).toMatchObject({ passed: 2, took: [crds] });
   });
 
   test('each is as the last run of it was', () => {

@@ -7,8 +7,8 @@ import { type Rung, rungs, type Stage } from './list-stages.ts';
 import type { Outcome, Took } from './outcome.ts';
 
 /**
- * The record of the whole ladder. It takes hours: the record is written whenever a stage ends, with what is missing,
- * and a later run with `--resume` goes on from there. What has ended is not run again while its sources are what they
+ * The record of the whole ladder. It takes hours: the record is written whenever a stage, or a file of the flows, ends,
+ * with what is missing, and a later run with `--resume` goes on from there. What has ended is not run again while its sources are what they
  * were, whatever it came to, so that a second attempt hides no failure: a stage, or a file of the flows, each of which
  * has sources of its own. A flow that failed is run again when it has been mended, and the other ones are not.
  */
@@ -144,6 +144,8 @@ export interface WholeRun {
 
 export interface SoFar {
   stages: readonly EndedStage[];
+  /** One that has not ended, with its files that have; null: there is none, or its files do not count alone. */
+  underWay: EndedStage | null;
   passed: number;
   skipped: number;
   /** A line each, those of stages included. */
@@ -164,12 +166,12 @@ export function saveWhole({ seed, startedMs, digest, commit, stageCount }: Whole
 
 /** Pure. */
 export const recordOf = (
-  { stages, passed, skipped, failures, isOver }: SoFar,
+  { stages, underWay, passed, skipped, failures, isOver }: SoFar,
   all: number,
 ): Pick<EvidenceRecord, 'counts' | 'details'> & { failures: Pick<Failure, 'what' | 'complaints'>[] } => ({
   counts: { passed, failed: failures.length, skipped, missing: all - stages.length + (isOver ? 0 : 1) },
   failures: failures.map((what) => ({ what, complaints: [] })),
-  details: { stages: stages.map(shorten) },
+  details: { stages: [...stages, ...(underWay === null ? [] : [underWay])].map(shorten) },
 });
 
 /** What `renderTimes` does not show need not be kept. */
