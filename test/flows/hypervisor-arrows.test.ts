@@ -427,7 +427,10 @@ test(
 
     await world.fleet.reinstall(drifting);
     await fixture.untilCondition(drifting, hypervisorConditions.lifecycle, 'Evicting', /it has registered again/u);
-    expect(await world.service(drifting)).toMatchObject({ status: 'disabled' });
+    await until('its service to be disabled', 60_000, async () => {
+      const { status } = await world.service(drifting);
+      return status === 'disabled' || status;
+    });
   },
   limitMs,
 );

@@ -43,8 +43,11 @@ test(
     expect(world.deletions()).toHaveLength(2);
     const described = await kubectl(world.lab.handles.kubernetes, ['get', 'events', '-n', namespace]);
     expect(described).toMatch(/MachineClass/iu);
-    const listed = await world.command('sweep', 'ls');
-    expect(listed).toMatchObject({ code: 0, stdout: expect.stringContaining('kept') });
+    // One that has just begun lists none yet.
+    await until('the VM that is kept to be listed', 60_000, async () => {
+      const { code, stdout, stderr } = await world.command('sweep', 'ls');
+      return (code === 0 && stdout.includes('kept')) || stdout + stderr;
+    });
     const metrics = await (await fetch(world.drover.metricsUrls.worker)).text();
     expect(metrics).toMatch(
       /^drover_sweep_deletions_total\{[^}]*machine_namespace="shoot"[^}]*outcome="deleted"[^}]*\} 2$/mu,
