@@ -186,8 +186,7 @@ const flowStage = (names: readonly string[], where: RealParts): Stage => {
       const problem = await startLabs(labs, where, signal);
       if (problem !== null) return { ...nothing, title, seconds: 0, failed: [problem] };
       const env = { DROVER_LABS: labs.map(({ dir }) => dir).join() };
-      const more = onFile === undefined ? {} : { onFile };
-      return await runJest({ title, args: [...args, ...names.map(fileOf)], env, ...more }, signal);
+      return await runJest({ title, args: [...args, ...names.map(fileOf)], env, onFile }, signal);
     } finally {
       // What the flows came to counts all the same; the next command stops what is left.
       await Promise.all(labs.map((lab) => lab.stop().catch((error: unknown) => where.report(String(error)))));

@@ -86,7 +86,7 @@ export interface JestStage {
   env?: Readonly<Record<string, string>>;
   background?: boolean;
   /** Told whenever a file has ended, of all that have. */
-  onFile?: (soFar: Outcome) => void;
+  onFile?: ((soFar: Outcome) => void) | undefined;
 }
 
 const fileReporter = fileURLToPath(new URL('report-files.ts', import.meta.url));
@@ -102,25 +102,16 @@ export const runJest = (
     const results = join(dir, 'files.jsonl');
     writeFileSync(results, '');
     const startedMs = performance.now();
-    const watcher = watch(results, () =>
-      onFile?.({
-        title,
-        seconds: (performance.now() - startedMs) / 1_000,
-        ...readJestReport(readFileResults(results)),
-      }),
-    );
+    const seconds = (): number => (performance.now() - startedMs) / 1_000;
+    const watcher =
+      onFile &&
+      watch(results, () => onFile({ title, seconds: seconds(), ...readJestReport(readFileResults(results)) }));
+    const reporters = onFile === undefined ? [] : ['--reporters=default', `--reporters=${fileReporter}`];
     try {
       const { status } = await runCommand(
         {
           command: process.execPath,
-          args: [
-            ...jestArgs,
-            '--json',
-            `--outputFile=${report}`,
-            '--reporters=default',
-            `--reporters=${fileReporter}`,
-            ...args,
-          ],
+          args: [...jestArgs, '--json', `--outputFile=${report}`, ...reporters, ...args],
           env: { ...env, [resultsVariable]: results },
           background,
           showStderr: true,
@@ -132,7 +123,7 @@ export const runJest = (
         : nothing;
       return { ...outcome, failed: status !== 0 && outcome.failed.length === 0 ? ['jest itself'] : outcome.failed };
     } finally {
-      watcher.close();
+      watcher?.close();
       rmSync(dir, { recursive: true, force: true });
     }
   });

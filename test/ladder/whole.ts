@@ -8,9 +8,10 @@ import type { Outcome, Took } from './outcome.ts';
 
 /**
  * The record of the whole ladder. It takes hours: the record is written whenever a stage, or a file of the flows, ends,
- * with what is missing, and a later run with `--resume` goes on from there. What has ended is not run again while its sources are what they
- * were, whatever it came to, so that a second attempt hides no failure: a stage, or a file of the flows, each of which
- * has sources of its own. A flow that failed is run again when it has been mended, and the other ones are not.
+ * with what is missing, and a later run with `--resume` goes on from there. What has ended is not run again while its
+ * sources are what they were, whatever it came to, so that a second attempt hides no failure: a stage, or a file of the
+ * flows, each of which has sources of its own. A flow that failed is run again when it has been mended, and the other
+ * ones are not.
  */
 
 /** A stage that has ended. */
