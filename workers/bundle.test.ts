@@ -25,13 +25,13 @@ test('a bundle is made once, and another one for other interceptors', async () =
     }),
   ).toHaveProperty('code');
   expect(readdirSync(directory)).toHaveLength(2);
-}, 180_000);
+});
 
 test('where nothing can be kept it is made each time', async () => {
   const directory = join(root, 'a-file');
   writeFileSync(directory, '');
   expect(await bundleWorkflows({ logger, directory })).toHaveProperty('code');
-}, 180_000);
+});
 
 test('no module that runs share keeps anything from one to the next', () => {
   const keeps =
