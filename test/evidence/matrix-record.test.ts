@@ -70,7 +70,15 @@ test('what a sample leaves out is not missing', () => {
   expect(stepsOf(record!)).toEqual({ 'A/one.1': 'pppppppp', 'A/two.1': '........' });
 });
 
-test('a scenario that fails without a fault is a failure', () => {
-  const [record] = matrixRuns(run({ clean: [{ ...clean[0]!, complaints: ['it ended as Failed'] }] }));
-  expect(record?.failures).toEqual([{ what: 'happy, without a fault', complaints: ['it ended as Failed'] }]);
+test('a scenario that fails without a fault is a failure of its series, and of no other', () => {
+  const records = matrixRuns(
+    run({
+      scenarios: [findScenario('happy'), findScenario('made')],
+      clean: [{ ...clean[0]!, complaints: ['it ended as Failed'] }],
+    }),
+  );
+  expect(records.map(({ series, failures }) => [series, failures])).toEqual([
+    ['matrix-evictions', [{ what: 'happy, without a fault', complaints: ['it ended as Failed'] }]],
+    ['matrix-virtual-machines', []],
+  ]);
 });

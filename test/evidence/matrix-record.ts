@@ -61,6 +61,7 @@ export function matrixRuns(run: MatrixRun): Run[] {
     const isIts = ({ scenario }: Pick<Cell, 'scenario'>): boolean => seriesOfScenario(scenario) === series;
     const its = {
       ...run,
+      clean: run.clean.filter(isIts),
       planned: run.planned.filter(isIts),
       chosen: run.chosen.filter(isIts),
       outcomes: run.outcomes.filter(isIts),
@@ -100,10 +101,10 @@ export function matrixRuns(run: MatrixRun): Run[] {
 const hasPassed = ({ complaints }: Outcome): boolean => complaints.length === 0;
 
 /** Of every attempt; a clean run that fails is one as well. */
-function failuresOf({ clean, scenarios, outcomes, earlier }: MatrixRun): Run['failures'] {
+function failuresOf({ clean, outcomes, earlier }: MatrixRun): Run['failures'] {
   const all = [...earlier, ...outcomes];
   const broken = clean
-    .filter(({ scenario, complaints }) => complaints.length > 0 && scenarios.some(({ name }) => name === scenario))
+    .filter(({ complaints }) => complaints.length > 0)
     .map(({ scenario, complaints }) => ({ what: `${scenario}, without a fault`, complaints }));
   const failed = all.flatMap((outcome, index) =>
     hasPassed(outcome)
