@@ -85,6 +85,8 @@ interface AttachmentObject {
   uid: string;
   /** It is this VirtualMachine's, by its controller reference. */
   own: boolean;
+  /** Of a VirtualMachine of this name that is gone: Kubernetes deletes it soon. Left out: it is none such. */
+  ofPredecessor?: true;
   deletingSinceMs: number | null;
 }
 

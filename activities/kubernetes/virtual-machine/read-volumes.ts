@@ -27,6 +27,13 @@ interface ReadTools {
   signal: AbortSignal;
 }
 
+/** The VirtualMachine. */
+interface Owner {
+  namespace: string;
+  name: string;
+  uid: string;
+}
+
 /**
  * The claims of a VM's volumes and what attaches them, each by its name: no list of a namespace, whatever is in it. A
  * volume that is no longer in the spec is known by its row of the status. Null: there are none, and were none.
@@ -54,10 +61,10 @@ export async function readVolumes(
 /** What may not be read, or is not as documented, is said, and holds up nothing but the volumes. */
 async function readAttachments(
   tools: ReadTools,
-  owner: { namespace: string; name: string; uid: string },
+  owner: Owner,
   volumes: readonly string[],
 ): Promise<Omit<ObservedVolumes, 'claims'>> {
-  const { namespace, name, uid } = owner;
+  const { namespace, name } = owner;
   try {
     const [singles, batch] = await Promise.all([
       Promise.all(volumes.map((volume) => readSingle(tools, owner, volume))),
@@ -69,7 +76,7 @@ async function readAttachments(
       served: { single: singles.every((found) => found !== 'unknown'), batch: batch !== 'unknown' },
       problem: null,
       attachments: singles.filter((found) => found !== 'unknown' && found !== null),
-      batch: batch === 'unknown' || batch === null ? null : toBatch(batch, uid),
+      batch: batch === 'unknown' || batch === null ? null : toBatch(batch, owner),
     };
   } catch (error) {
     if (!isFailure(error, 'KubernetesForbidden') && !isFailure(error, 'AnswerMalformed')) throw error;
@@ -134,22 +141,31 @@ async function waitsForConsumer({ client, signal }: ReadTools, { spec, status }:
 
 async function readSingle(
   { client, signal }: ReadTools,
-  { namespace, name, uid }: { namespace: string; name: string; uid: string },
+  owner: Owner,
   volume: string,
 ): Promise<SingleAttachment | null | 'unknown'> {
-  const key = { namespace, name: attachmentName(name, volume) };
+  const key = { namespace: owner.namespace, name: attachmentName(owner.name, volume) };
   const found = await unlessUnknown(() => client.get(neighbourResources.CnsNodeVmAttachment, key, signal));
-  return found === 'unknown' || found === null ? found : toSingle(found, uid, volume);
+  return found === 'unknown' || found === null ? found : toSingle(found, owner, volume);
 }
 
-const objectOf = ({ name, uid, ...metadata }: ObjectMeta, owner: string) => ({
+const objectOf = ({ name, uid, ...metadata }: ObjectMeta, owner: Owner) => ({
   name,
   uid,
-  own: isControlledBy(metadata.ownerReferences, owner),
+  own: isControlledBy(metadata.ownerReferences, owner.uid),
+  ...(isOfPredecessor(metadata, owner) && { ofPredecessor: true as const }),
   deletingSinceMs: metadata.deletionTimestamp === undefined ? null : Date.parse(metadata.deletionTimestamp),
 });
 
-const toSingle = ({ metadata, spec, status = {} }: CnsNodeVmAttachment, owner: string, volume: string) => ({
+/** Owned by one of the same name that was there before: `kubectl replace --force` is that quick. */
+const isOfPredecessor = (
+  { ownerReferences = [] }: Pick<ObjectMeta, 'ownerReferences'>,
+  { name, uid }: Owner,
+): boolean =>
+  ownerReferences.length > 0 &&
+  ownerReferences.every((one) => one.kind === 'VirtualMachine' && one.name === name && one.uid !== uid);
+
+const toSingle = ({ metadata, spec, status = {} }: CnsNodeVmAttachment, owner: Owner, volume: string) => ({
   ...objectOf(metadata, owner),
   volume,
   claim: spec.volumename,
@@ -171,7 +187,7 @@ export const batchSpecOf = ({
   })),
 });
 
-const toBatch = ({ metadata, spec, status }: CnsNodeVmBatchAttachment, owner: string): BatchAttachment => ({
+const toBatch = ({ metadata, spec, status }: CnsNodeVmBatchAttachment, owner: Owner): BatchAttachment => ({
   ...objectOf(metadata, owner),
   ...batchSpecOf(spec),
   status: (status?.volumes ?? []).map(({ name, persistentVolumeClaim: shown = {} }) => {

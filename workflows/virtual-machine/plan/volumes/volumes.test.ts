@@ -261,6 +261,16 @@ const rows: [why: string, of: Of, does: string | RegExp][] = [
     /^stop CnsNodeVMBatchAttachment team\/web is another object’s/u,
   ],
   [
+    'batch: of a VirtualMachine of that name that is gone is waited for',
+    { volumes: { batch: batch([entry('data', 1)], { own: false, ofPredecessor: true }) } },
+    /^wait CnsNodeVMBatchAttachment team\/web of the former VirtualMachine of this name to be deleted by Kubernetes/u,
+  ],
+  [
+    'batch: another object’s that is being deleted is waited for',
+    { volumes: { batch: batch([entry('data', 1)], { own: false, deletingSinceMs: beginMs }) } },
+    /^wait CnsNodeVMBatchAttachment team\/web, which is another object’s, to be gone/u,
+  ],
+  [
     'batch: of a VM that was made anew the driver says what was so of the former',
     { bare: true, volumes: { batch: batch([entry('data', 1)], { status: [state('data')] }) } },
     /^wait the vSphere CSI driver to attach volume data/u,
@@ -340,6 +350,11 @@ const rows: [why: string, of: Of, does: string | RegExp][] = [
     'single: another object’s is not touched',
     { volumes: { served: onlySingle, attachments: [single('data', { own: false })] } },
     /^stop CnsNodeVmAttachment web-data is another object’s/u,
+  ],
+  [
+    'single: of a VirtualMachine of that name that is gone is waited for',
+    { volumes: { served: onlySingle, attachments: [single('data', { own: false, ofPredecessor: true })] } },
+    /^wait CnsNodeVmAttachment web-data of the former VirtualMachine of this name to be deleted by Kubernetes/u,
   ],
   [
     'single: what it cannot say is refused',

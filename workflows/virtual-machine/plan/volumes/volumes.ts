@@ -19,6 +19,8 @@ import { falseSinceMs, intervalMs } from '../observe-again.ts';
 import { batchOf, placeVolume } from './place-volume.ts';
 import { rowOf } from './volume-rows.ts';
 
+type Attachment = SingleAttachment | BatchAttachment;
+
 const mismatch = 'HardwareVolumesMismatch';
 
 /** What volumes of claims come to. */
@@ -107,8 +109,8 @@ export function judgeVolumes(context: VmContext): JudgedVolumes {
 function judgeServed(context: VmContext, found: ObservedVolumes): JudgedVolumes {
   const { desired, observed } = context;
   const judged = nothing();
-  const isOthers = found.batch !== null && !found.batch.own;
-  const ours = isOthers ? null : found.batch;
+  const others = found.batch !== null && !found.batch.own ? found.batch : null;
+  const ours = others === null ? found.batch : null;
   const entries = ours?.volumes ?? [];
   /** What the batch is to hold: what it holds already, and what can be added. */
   const batched: BatchVolume[] = [];
@@ -125,7 +127,10 @@ function judgeServed(context: VmContext, found: ObservedVolumes): JudgedVolumes 
     const one = found.attachments.find((attachment) => attachment.volume === name);
     const status = ours?.status.find((row) => volumeOf(row.name) === name) ?? null;
     const entry = entries.find((row) => row.name === name) ?? null;
-    if (one !== undefined && !one.own) {
+    if (one !== undefined && isLeaving(one)) {
+      judged.rows.push({ name, type: 'Managed', attached: false });
+      judged.pending.push(describeLeaving('CnsNodeVmAttachment', one.name, one));
+    } else if (one !== undefined && !one.own) {
       judged.refusals.push(
         `CnsNodeVmAttachment ${one.name} is another object’s: volume ${name} is not attached. Delete it, or rename the volume`,
       );
@@ -151,23 +156,35 @@ function judgeServed(context: VmContext, found: ObservedVolumes): JudgedVolumes 
         obstacleTo(context, volume, judged) ??
         (!found.served.batch
           ? attachSingly(context, volume, judged)
-          : isOthers
+          : others !== null
             ? `CnsNodeVMBatchAttachment ${fullName(desired)} is another object’s`
             : addToBatch(context, volume, [...entries, ...batched], batched, judged));
       judged.rows.push({ name, type: 'Managed', attached: false, ...(obstacle !== null && { error: obstacle }) });
     }
   }
-  if (isOthers && desired.volumes.length > 0)
-    judged.refusals.push(
-      `CnsNodeVMBatchAttachment ${fullName(desired)} is another object’s: no volume is attached by it. Delete it, then \`drover retry vm ${fullName(desired)}\``,
-    );
-  if (found.served.batch && !isOthers) judgeBatch(context, ours, batched, judged);
+  if (others !== null && desired.volumes.length > 0) {
+    if (isLeaving(others)) judged.pending.push(describeLeaving('CnsNodeVMBatchAttachment', fullName(desired), others));
+    else
+      judged.refusals.push(
+        `CnsNodeVMBatchAttachment ${fullName(desired)} is another object’s: no volume is attached by it. Delete it, then \`drover retry vm ${fullName(desired)}\``,
+      );
+  }
+  if (found.served.batch && others === null) judgeBatch(context, ours, batched, judged);
   const names = new Set(judged.rows.map(({ name }) => name));
   judged.gone = (observed.recorded.volumes ?? [])
     .filter(({ name, type }) => type !== 'Classic' && !names.has(name))
     .map(({ name }) => name);
   return judged;
 }
+
+/** Kubernetes deletes it: it is waited for, and touched as little as any that is another object's. */
+const isLeaving = (one: Attachment): boolean =>
+  !one.own && (one.ofPredecessor === true || one.deletingSinceMs !== null);
+
+const describeLeaving = (kind: string, name: string, { ofPredecessor }: Attachment): string =>
+  ofPredecessor === true
+    ? `${kind} ${name} of the former VirtualMachine of this name to be deleted by Kubernetes`
+    : `${kind} ${name}, which is another object’s, to be gone`;
 
 /** What is attached by it is what the spec asks for, on this VM. */
 function isCurrent(context: VmContext, one: SingleAttachment): boolean {
