@@ -56,6 +56,14 @@ export function forgetSecret(value: string): void {
   for (const spelling of spellings(value)) secretValues.delete(spelling);
 }
 
+/** Gives what forgets all that is registered from now on: a test may register thousands, and others share its process. */
+export function rememberSecrets(): () => void {
+  const before = new Set(secretValues);
+  return () => {
+    for (const value of secretValues) if (!before.has(value)) secretValues.delete(value);
+  };
+}
+
 const isSecretName = (name: string): boolean => secretName.test(name);
 
 const quoted = `"(?:[^"\\\\]|\\\\.)*"|'(?:[^'\\\\]|\\\\.)*'`;

@@ -196,7 +196,7 @@ const vmFacts: readonly Fact<ShownVm>[] = [
   {
     title: 'PHASE',
     cell: ({ phase, deleting }, _nowMs, paint) =>
-      paint(phaseStyles[phase ?? ''] ?? 'quiet', `${phase ?? '-'}${deleting ? ', deleting' : ''}`),
+      paint(phaseStyles[phase ?? ''] ?? 'quiet', oneLine(`${phase ?? '-'}${deleting ? ', deleting' : ''}`)),
   },
   { title: 'REASON', cell: ({ reason }) => oneLine(reason ?? '-') },
   { title: 'SINCE', align: 'right', cell: ({ since }, nowMs) => formatAge(since, nowMs) },

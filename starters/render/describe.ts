@@ -50,7 +50,7 @@ export function renderDescription(
       ...renderStops(description, paint),
       ...ofFailure,
       ...section(
-        `Conditions of Hypervisor ${hypervisor.object.name}`,
+        `Conditions of Hypervisor ${oneLine(hypervisor.object.name)}`,
         renderConditions(hypervisor.object.conditions, nowMs, widthColumns),
       ),
       ...problems,
@@ -74,7 +74,7 @@ export function renderDescription(
     ),
     ...section('Migrations', progress === null ? renderMigrations(description.migrations, widthColumns) : []),
     ...section(
-      `Conditions of Eviction ${eviction?.name ?? ''}`,
+      `Conditions of Eviction ${oneLine(eviction?.name ?? '')}`,
       eviction === null ? [] : renderConditions(eviction.conditions, nowMs, widthColumns),
     ),
     ...section('Other Evictions of this host', renderOthers(description, widthColumns)),
@@ -103,13 +103,13 @@ function renderHeadline(
   nowMs: number,
   paint: Paint,
 ): string {
-  const name = paint('strong', host);
+  const name = paint('strong', oneLine(host));
   if (progress !== null && run?.status === 'Running')
     return `${name}: ${paint(phaseStyle(progress.phase), phaseWord(progress))} for ${formatAge(progress.since, nowMs)}`;
   if (run?.status === 'Running')
     return `${name}: ${paint('warning', `running for ${formatAge(run.startedAt, nowMs)}, but no worker answers for it`)}`;
   if (eviction !== null && !eviction.reconciled)
-    return `${name}: ${paint('warning', `Eviction ${eviction.name} waits for a run since ${formatAge(eviction.createdAt, nowMs)}`)}`;
+    return `${name}: ${paint('warning', `Eviction ${oneLine(eviction.name)} waits for a run since ${formatAge(eviction.createdAt, nowMs)}`)}`;
   if (run !== null && ending !== null)
     return `${name}: ${paint(phaseStyle(ending.outcome), ending.outcome)} ${formatAge(run.endedAt, nowMs)} ago`;
   return `${name}: nothing is known of an eviction`;

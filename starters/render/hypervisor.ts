@@ -51,7 +51,7 @@ export function renderHypervisorHead(
 }
 
 function renderHeadline(object: HypervisorObject, nowMs: number, paint: Paint): string {
-  const name = paint('strong', object.name);
+  const name = paint('strong', oneLine(object.name));
   const lifecycle = lifecycleOf(object);
   if (lifecycle === undefined)
     return `${name}: ${paint('warning', isOnlyObserved(object) ? 'drover only observes this hypervisor' : 'drover has said nothing of this hypervisor yet')}`;

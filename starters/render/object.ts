@@ -43,10 +43,11 @@ export function renderObject(
   { nowMs, paint, widthColumns }: Page,
 ): string[] {
   const { namespace, name, object, run, stops, problems } = description;
+  const which = oneLine(`${namespace}/${name}`);
   const all: Section[] = [
     ...sections,
     {
-      title: `Conditions of ${kind} ${namespace}/${name}`,
+      title: `Conditions of ${kind} ${which}`,
       lines: object === null ? [] : renderConditions(object.conditions, nowMs, widthColumns),
     },
     {
@@ -57,7 +58,7 @@ export function renderObject(
     { title: 'What you can do', lines: renderNextCommands(commands, paint) },
   ];
   return [
-    `${paint('strong', `${namespace}/${name}`)}: ${object === null ? unreadable(description, kind, paint) : standing(paint)}`,
+    `${paint('strong', which)}: ${object === null ? unreadable(description, kind, paint) : standing(paint)}`,
     ...renderFields([
       ['says', oneLine(says)],
       ['waiting', waitingOf(run, nowMs)],

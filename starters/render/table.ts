@@ -95,9 +95,9 @@ function pad(text: string, width: number, align: 'left' | 'right'): string {
 export function renderConditions(conditions: readonly Condition[], nowMs: number, widthColumns: number): string[] {
   const titles = ['TYPE', 'STATUS', 'REASON', 'SINCE', 'MESSAGE'].map((title) => ({ title }));
   const rows = conditions.map(({ type, status, reason, message, lastTransitionTime }) => [
-    type,
-    status,
-    reason,
+    oneLine(type),
+    oneLine(status),
+    oneLine(reason),
     formatAge(lastTransitionTime, nowMs),
     oneLine(message),
   ]);
@@ -108,7 +108,7 @@ export function renderConditions(conditions: readonly Condition[], nowMs: number
 export const renderNextCommands = (commands: readonly NextCommand[], paint: Paint): string[] =>
   renderTable(
     [{ title: '' }, { title: '' }],
-    commands.map(({ command, why }) => [`  ${paint('strong', command)}`, paint('quiet', why)]),
+    commands.map(({ command, why }) => [`  ${paint('strong', oneLine(command))}`, paint('quiet', oneLine(why))]),
   ).slice(1);
 
 const styles = { ok: 'good', warn: 'warning', fail: 'bad' } as const;

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { InvalidArgumentError } from 'commander';
 import type { ErrorCode } from '../../contracts/errors.ts';
 import { failureCode } from '../../runtime/failure.ts';
+import { rememberSecrets } from '../../runtime/redaction.ts';
 import { CommandError } from '../../starters/command/error.ts';
 import { exitCodes } from '../../starters/command/exit-codes.ts';
 
@@ -76,11 +77,14 @@ async function measure(one: Edge, input: unknown): Promise<{ outcome: string | n
 
 /** The code of the failure, null for a value. @throws what is neither */
 async function attempt(one: Edge, input: unknown): Promise<string | null> {
+  const forgetSecrets = rememberSecrets();
   let value: unknown;
   try {
     value = await one.read(input);
   } catch (error) {
     return typedFailure(one, error);
+  } finally {
+    forgetSecrets();
   }
   if (!(one.holds ?? isPlain)(value, input))
     throw new Error(`it gave a value that is none of its type: ${JSON.stringify(value).slice(0, 400)}`);
@@ -102,6 +106,10 @@ function typedFailure({ failures }: Edge, error: unknown): string {
     throw new Error(`its failure has ${message.length} characters: ${message.slice(0, 200)} …`);
   return known;
 }
+
+/** Nothing that an object says begins a line of its own, or steers the terminal. */
+export const isOfLines = (shown: unknown): boolean =>
+  shown === null || (shown as { lines: string[] }).lines.every((line) => !/\p{Cc}/u.test(line));
 
 /** What goes into histories and statuses is JSON. */
 function isPlain(value: unknown): boolean {

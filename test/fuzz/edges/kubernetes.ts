@@ -33,7 +33,7 @@ import { renderVirtualMachine, renderVirtualMachines } from '../../../starters/r
 import { listVirtualMachines } from '../../../starters/virtual-machine/listed-virtual-machine.ts';
 import { shownVirtualMachines } from '../../../starters/virtual-machine/virtual-machine-objects.ts';
 import { poolSpec } from '../../fixtures/starters/agent-pool.ts';
-import { type Edge, edge } from '../edge.ts';
+import { type Edge, edge, isOfLines } from '../edge.ts';
 import { hostileText, near, nearJson } from '../hostile.ts';
 
 const never = new AbortController().signal;
@@ -226,19 +226,10 @@ function shownMachine(answer: unknown): unknown {
   if (object === undefined) return null;
   const nowMs = Date.parse('2026-02-01T00:00:00Z');
   const { namespace, name } = object;
+  const list = listVirtualMachines([object], { states: [], attention: false }, nowMs);
+  const description = { namespace, name, object, run: null, stops: [], problems: [] };
   return {
-    lines: renderVirtualMachines(
-      listVirtualMachines([object], { states: [], attention: false }, nowMs),
-      nowMs,
-      plain,
-      120,
-    ),
-    description: renderVirtualMachine(
-      { namespace, name, object, run: null, stops: [], problems: [] },
-      nowMs,
-      plain,
-      120,
-    ),
+    lines: [...renderVirtualMachines(list, nowMs, plain, 120), ...renderVirtualMachine(description, nowMs, plain, 120)],
   };
 }
 
@@ -303,20 +294,21 @@ export const kubernetesEdges: readonly Edge[] = [
     }),
     failures: [],
     read: shown,
-    holds: (value) => value === null || (value as { lines: string[] }).lines.every((line) => !/\p{Cc}/u.test(line)),
+    holds: isOfLines,
   },
   {
     name: 'kube-apiserver: a VirtualMachine that a person asks for',
     inputs: near(virtualMachine),
     failures: [],
     read: shownMachine,
+    holds: isOfLines,
   },
   {
     name: 'kube-apiserver: a VsphereAgentPool that a person asks for',
     inputs: near(agentPool),
     failures: [],
     read: shownPool,
-    holds: (value) => value === null || (value as { lines: string[] }).lines.every((line) => !/\p{Cc}/u.test(line)),
+    holds: isOfLines,
   },
   {
     name: 'kube-apiserver: a Node that a person asks for',
