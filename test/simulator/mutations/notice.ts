@@ -4,6 +4,9 @@ import { promisify } from 'node:util';
 
 const execute = promisify(execFile);
 
+/** A mutant that tries again and again takes most of a minute of a processor that may be busy. */
+export const mutantLimitMs = 1_800_000;
+
 /**
  * What is noticed where the named mutation has broken something.
  * @param mutant the program that breaks it, in a process of its own
@@ -12,7 +15,7 @@ export async function noticedBy(mutant: URL, name: string): Promise<unknown> {
   const { stdout } = await execute(
     process.execPath,
     ['--disable-warning=ExperimentalWarning', fileURLToPath(mutant), name],
-    { timeout: 100_000 },
+    { timeout: mutantLimitMs },
   );
   return JSON.parse(stdout) as unknown;
 }

@@ -1,4 +1,4 @@
-import { noticedBy } from '../mutations/notice.ts';
+import { mutantLimitMs, noticedBy } from '../mutations/notice.ts';
 import { complaintsOf, poolDangers } from './pool-dangers.ts';
 import { poolMutations } from './pool-mutations.ts';
 
@@ -9,7 +9,7 @@ test.each(poolDangers)(
   async ({ name }) => {
     expect(await complaintsOf(name)).toEqual([]);
   },
-  1_800_000,
+  mutantLimitMs,
 );
 
 const mutant = new URL('pool-mutant.ts', import.meta.url);
@@ -19,7 +19,7 @@ test.each(poolMutations)(
   async ({ name }) => {
     expect(await noticedBy(mutant, name)).not.toEqual([]);
   },
-  1_800_000,
+  mutantLimitMs,
 );
 
 test('each danger has its mutation', () => {

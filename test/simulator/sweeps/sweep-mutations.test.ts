@@ -1,4 +1,4 @@
-import { noticedBy } from '../mutations/notice.ts';
+import { mutantLimitMs, noticedBy } from '../mutations/notice.ts';
 import { complaintsOf, endOf, sweepDangers } from './sweep-mutation-dangers.ts';
 import { sweepMutations } from './sweep-mutations.ts';
 
@@ -11,7 +11,7 @@ test.each(sweepDangers)(
   async ({ name }) => {
     expect(complaintsOf(name, await endOf(name))).toEqual([]);
   },
-  1_800_000,
+  mutantLimitMs,
 );
 
 const mutant = new URL('sweep-mutant.ts', import.meta.url);
@@ -21,7 +21,7 @@ test.each(sweepMutations)(
   async ({ name }) => {
     expect(await noticedBy(mutant, name)).not.toEqual([]);
   },
-  1_800_000,
+  mutantLimitMs,
 );
 
 test('each danger has its mutation', () => {
