@@ -28,7 +28,7 @@ beforeAll(async () => {
   world = await openWorld({ settings });
 }, limitMs);
 afterAll(() => world.close());
-afterEach(() => checkInvariants(world), 60_000);
+afterEach(() => checkInvariants(world), limitMs);
 
 /**
  * A cold one that waits for its confirmation (`finished`) or is being confirmed copies nothing any more, and is in no

@@ -34,7 +34,7 @@ beforeAll(async () => {
   world = await openWorld({ settings });
 }, limitMs);
 afterAll(() => world.close());
-afterEach(() => checkInvariants(world), 60_000);
+afterEach(() => checkInvariants(world), limitMs);
 
 const inSeconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
 

@@ -20,7 +20,7 @@ beforeAll(async () => {
   world = await openWorld();
 }, limitMs);
 afterAll(() => world.close(), limitMs);
-afterEach(() => checkInvariants(world), 60_000);
+afterEach(() => checkInvariants(world), limitMs);
 
 test(
   'no worker for longer than a wait may be silent: what came meanwhile is taken up, and nothing is done twice',

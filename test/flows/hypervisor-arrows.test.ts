@@ -32,7 +32,7 @@ beforeAll(async () => {
   fixture = await openHypervisorFixture(world, { zone, aggregates: ['fast'], hosts });
 }, limitMs);
 afterAll(() => world.close(), limitMs);
-afterEach(() => checkInvariants(world), 60_000);
+afterEach(() => checkInvariants(world), limitMs);
 
 const conditionOf = (hypervisor: Hypervisor | null, type: string) =>
   findCondition(hypervisor?.status?.conditions, type);

@@ -48,7 +48,7 @@ beforeAll(async () => {
   fixture = await openHypervisorFixture(world, { zone: 'az-certificate', hosts: [host] });
 }, limitMs);
 afterAll(() => world.close(), limitMs);
-afterEach(() => checkInvariants(world), 60_000);
+afterEach(() => checkInvariants(world), limitMs);
 
 test(
   'a Node gets the Certificate that the replaced operator makes, which goes with it',

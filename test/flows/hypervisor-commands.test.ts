@@ -32,7 +32,7 @@ beforeAll(async () => {
   fixture = await openHypervisorFixture(world, { zone, hosts: [host] });
 }, limitMs);
 afterAll(() => world.close(), limitMs);
-afterEach(() => checkInvariants(world), 60_000);
+afterEach(() => checkInvariants(world), limitMs);
 
 async function drover(exitCode: number, ...args: string[]): Promise<CommandEnd> {
   const end = await world.command(...args);

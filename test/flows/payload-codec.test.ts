@@ -40,7 +40,7 @@ afterAll(async () => {
   await world.close();
   rmSync(dir, { recursive: true, force: true });
 }, limitMs);
-afterEach(() => checkInvariants(world), 60_000);
+afterEach(() => checkInvariants(world), limitMs);
 
 /** Everything that Temporal has written, with what is still in its log. */
 function database(): string {
