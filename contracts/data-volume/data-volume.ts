@@ -307,6 +307,8 @@ export interface DataVolumeActivities {
     snapshot: SnapshotFacts | null;
     /** Pods that use the source, where that matters: it is not cut then. Left out: there is a snapshot. */
     usedBy?: readonly string[];
+    /** Why none is cut yet: its source has as many as it may have. Left out: that is not what it waits for. */
+    waitsFor?: string;
     /** `unknown`: no answer came. Left out: it was not asked for. */
     slot?: SlotAnswer | 'unknown';
   }>;

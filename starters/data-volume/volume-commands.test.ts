@@ -15,6 +15,7 @@ test.each<[reason: string, commands: string[]]>([
   ],
   ['SnapshotNotReady', ['kubectl annotate dv -n team disk drover.dev/on-deadline=copy --overwrite']],
   ['SnapshotFailing', ['kubectl annotate dv -n team disk drover.dev/on-deadline=copy --overwrite']],
+  ['TooManySnapshots', ['drover clones', 'kubectl describe volumesnapshots -n golden']],
   ['VolumeFailing', ['kubectl describe pvc -n team disk', 'kubectl describe pvc -n golden cdi-tmp-uid-1']],
   ['ErrExceededQuota', ['kubectl describe resourcequota -n team']],
   [

@@ -73,6 +73,13 @@ function byReason(volume: VolumeObject, reason: string, { temporary }: Known): N
           ),
         annotate(volume, volumeAnnotations.onDeadline, 'copy', 'copy the data when it has waited for long enough'),
       ];
+    case 'TooManySnapshots':
+      return [
+        look('drover clones', 'see the clones that are under way'),
+        ...inSourceNamespace(volume, (of) =>
+          look(`kubectl describe volumesnapshots -n ${of}`, 'see in the annotations who needs the snapshots'),
+        ),
+      ];
     case 'VolumeFailing':
       return [
         look(`kubectl describe pvc -n ${namespace} ${name}`, 'see what the provisioner says'),

@@ -112,6 +112,7 @@ async function awaited<Answer>(
   context: Context,
   call: (request: VolumeWork) => Promise<Answer>,
   change: (answer: Answer) => Change,
+  remember: (answer: Answer) => Partial<VolumeMemory> = () => ({}),
 ): Promise<Result> {
   const { request, known, isSaid } = begin(context);
   const answer = await context.whileWanted(
@@ -123,7 +124,7 @@ async function awaited<Answer>(
     isSaid,
     isSlotReleased,
     ...(slot !== undefined && { slot }),
-    ...(isSlotReleased && { applyResult: (memory: VolumeLifecycle['memory']) => ({ ...memory, slot: null }) }),
+    applyResult: (memory) => ({ ...memory, ...(isSlotReleased && { slot: null }), ...remember(answer) }),
     observation: (latest) => {
       const then = known(latest);
       return { ...then, observed: { ...then.observed, ...change(answer)(then.observed) } };
@@ -214,6 +215,7 @@ export const cloneDataVolume = defineReconciler<VolumeLifecycle>(dataVolumeKind,
             ...withTemporary({ snapshot })(observed),
             ...(usedBy !== undefined && { source: { ...source, usedBy } }),
           }),
+        ({ waitsFor = null }) => ({ snapshotWaitsFor: waitsFor }),
       );
     },
     claim: makeClaim,

@@ -54,6 +54,8 @@ export interface VolumeMemory {
   slot: SlotClaim | null;
   /** What is waited for, since when: each has a deadline. Null: nothing. */
   awaiting: { phase: string; sinceMs: number } | null;
+  /** Why no snapshot is cut yet, as the activity that cuts it said last; null: nothing keeps it. */
+  snapshotWaitsFor: string | null;
   /** A user asks to try one again that was given up. */
   isRetried: boolean;
   /** How it is begun anew, where what was made before is not gone yet; null: it is as the DataVolume says. */
@@ -67,6 +69,7 @@ export interface VolumeMemory {
 export const noVolumeMemory: VolumeMemory = {
   slot: null,
   awaiting: null,
+  snapshotWaitsFor: null,
   isRetried: false,
   anew: null,
   left: [],

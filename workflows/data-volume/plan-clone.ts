@@ -83,7 +83,7 @@ interface Clone {
 }
 
 /** One that is being deleted is none. */
-const snapshotOf = ({ temporary: { snapshot } }: ObservedVolume): SnapshotFacts | null =>
+export const snapshotOf = ({ temporary: { snapshot } }: ObservedVolume): SnapshotFacts | null =>
   snapshot?.deleting === true ? null : snapshot;
 
 /** What keeps the clone from being begun. Null: nothing. */
@@ -209,8 +209,9 @@ function planRestore(
       requestBytes: restoreBytes(snapshot, wanted),
     });
   const phase = 'SnapshotForSmartCloneInProgress';
+  const known = snapshot === null ? situation.memory.snapshotWaitsFor : snapshot.error;
   return (
-    onDeadline(situation, desired, strategy, phase, snapshot?.error ?? null) ??
+    onDeadline(situation, desired, strategy, phase, known) ??
     execute(
       [
         {
@@ -218,7 +219,7 @@ function planRestore(
           phase,
           summary: `Take a snapshot of PVC ${source.namespace}/${source.name}`,
           snapshotClass: source.class?.snapshotClass ?? '',
-          known: snapshot?.error ?? null,
+          known,
           restore: made === null ? claim : null,
         },
       ],

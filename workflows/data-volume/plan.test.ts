@@ -783,6 +783,23 @@ test.each<[rule: string, change: Change, phase: string, running: string, event: 
     'False SnapshotFailing',
     'SnapshotFailing',
   ],
+  [
+    '… and the source has as many as it may have',
+    { memory: { snapshotWaitsFor: 'one of its snapshots to be gone' } },
+    'SnapshotForSmartCloneInProgress',
+    'False TooManySnapshots',
+    'TooManySnapshots',
+  ],
+  [
+    '… and it may have another one by now',
+    {
+      temporary: { snapshot: { ...cut, isReady: false } },
+      memory: { snapshotWaitsFor: 'one of its snapshots to be gone' },
+    },
+    'SnapshotForSmartCloneInProgress',
+    'True Populator is running',
+    'SnapshotForSmartCloneInProgress',
+  ],
   ['its volume cannot be moved', broken, 'NamespaceTransferInProgress', 'False VolumeFailing', 'VolumeFailing'],
   [
     '… and is on its way',

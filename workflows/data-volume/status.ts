@@ -5,7 +5,7 @@ import { goesOn } from '../../contracts/data-volume/storage-answers.ts';
 import type { VolumePhase } from '../../contracts/data-volume/metadata.ts';
 import { describePlan } from '../lib/plan.ts';
 import type { VolumePlan, VolumeSituation, VolumeStep } from './lifecycle.ts';
-import { claimedBy, describeUse } from './plan-clone.ts';
+import { claimedBy, describeUse, snapshotOf } from './plan-clone.ts';
 
 /** What a DataVolume says of a plan, in CDI's words where it has some. Pure. */
 
@@ -70,8 +70,9 @@ function stepProblem({ observed }: VolumeSituation, step: VolumeStep | undefined
     return { reason: 'CloneSourceInUse', message: describeUse(observed.source) };
   const known = 'known' in step ? step.known : null;
   if (known === null) return null;
-  const failing = step.kind === 'snapshot' ? 'SnapshotFailing' : 'VolumeFailing';
-  return { reason: goesOn(known) ? 'StorageBusy' : failing, message: known };
+  if (step.kind !== 'snapshot') return { reason: goesOn(known) ? 'StorageBusy' : 'VolumeFailing', message: known };
+  if (snapshotOf(observed) === null) return { reason: 'TooManySnapshots', message: known };
+  return { reason: goesOn(known) ? 'StorageBusy' : 'SnapshotFailing', message: known };
 }
 
 function eventOf(situation: VolumeSituation, plan: VolumePlan, phase: VolumePhase): VolumeStatus['event'] {

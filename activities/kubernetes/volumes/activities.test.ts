@@ -207,6 +207,36 @@ test('a snapshot that the driver refuses is a fact within seconds; one that it i
     expect((await ensure(error)).snapshot).toMatchObject({ isReady: true, error: null });
   }));
 
+test('that a source has as many snapshots as it may have is said within seconds; known, it is waited for', () =>
+  openSame({ rules: { snapshotsPerSource: 1, sourceIntervalMs: 0 } }, async (world) => {
+    const { activities, clock } = world;
+    await world.makeVolume('src', 'first');
+    await cloneWhole(world, 'src', 'first');
+    await world.makeVolume('src', 'second');
+    const createdMs = clock.now();
+    const ensure = (known: string | null) =>
+      activities.ensureSourceSnapshot({
+        ...world.ofVolume('src', 'second'),
+        begin: world.begin(),
+        source: world.goldenSource(),
+        snapshotClass: storageNames.snapshotClass,
+        createdMs,
+        allowsUse: true,
+        ...patience,
+        known,
+      });
+    const { snapshot, waitsFor = '' } = await ensure(null);
+    expect([snapshot, waitsFor]).toEqual([null, expect.stringContaining('src/golden has 1 VolumeSnapshots')]);
+    expect(clock.now() - createdMs).toBeLessThan(5_000);
+    const asked = ensure(waitsFor);
+    await clock.sleep(2_000);
+    expect(world.driver.snapshots).toHaveLength(1);
+    await complete(world, 'src', 'first');
+    // Its waiting is over: the next call waits for the snapshot.
+    expect(await asked).toMatchObject({ snapshot: { error: null } });
+    expect(await ensure(null)).toMatchObject({ snapshot: { isReady: true } });
+  }));
+
 test('a claim that the provisioner refuses is a fact, until another is seen', () =>
   openSame({}, async (world) => {
     const { driver, activities, ofVolume, clock } = world;

@@ -29,6 +29,8 @@ type Request = Parameters<DataVolumeActivities['ensureSourceSnapshot']>[0];
 interface Cutting extends Pick<HeldWork, 'live'> {
   /** No Pod uses the source, or that does not matter. */
   isFree: () => Promise<boolean>;
+  /** @param count of drover's snapshots that the source has */
+  hasRoom: (count: number) => boolean;
 }
 
 /** So long the Pods that the run observed before it asked for the activity count as those that use the source. */
@@ -45,6 +47,7 @@ export async function ensureSourceSnapshot(
   const { scope, clock } = tools;
   let looks = 0;
   let usedBy: readonly string[] = [];
+  let waitsFor: string | null = null;
   const cutting: Cutting = {
     ...work,
     async isFree() {
@@ -52,9 +55,15 @@ export async function ensureSourceSnapshot(
       if (!request.allowsUse && !isObserved) usedBy = await readSourceUsers(tools, request.source);
       return usedBy.length === 0;
     },
+    hasRoom(count) {
+      const most = tools.settings?.rules.snapshotsPerSource ?? Infinity;
+      waitsFor = count < most ? null : describeNoRoom(request.source, most);
+      return waitsFor === null;
+    },
   };
   const look = async (): Promise<Snapshot | null> => {
     looks += 1;
+    waitsFor = null;
     const seen = await (isShared ? shareSnapshot : ownSnapshot)(tools, of, cutting, request);
     await work.say();
     return seen;
@@ -63,7 +72,7 @@ export async function ensureSourceSnapshot(
     patienceMs: request.patienceMs,
     look,
     isOver: (seen) => {
-      if (seen === null) return usedBy.length > 0;
+      if (seen === null) return usedBy.length > 0 || (waitsFor !== null && waitsFor !== request.known);
       const { isReady, error } = snapshotFacts(seen, null);
       return isReady || isNews(error, request.known);
     },
@@ -71,7 +80,11 @@ export async function ensureSourceSnapshot(
   });
   // What was observed before the wait is not what the next attempt may go by.
   if (snapshot === null)
-    return { snapshot, ...(!request.allowsUse && { usedBy: await readSourceUsers(tools, request.source) }) };
+    return {
+      snapshot,
+      ...(waitsFor !== null && { waitsFor }),
+      ...(!request.allowsUse && { usedBy: await readSourceUsers(tools, request.source) }),
+    };
   const facts = snapshotFacts(snapshot, null);
   if (acquire === undefined || !facts.isReady) return { snapshot: facts };
   const slot = await acquireSlot(tools, acquire);
@@ -79,6 +92,9 @@ export async function ensureSourceSnapshot(
     await restoreFrom(tools, work, of, facts, restore);
   return { snapshot: facts, slot };
 }
+
+const describeNoRoom = ({ namespace, name }: Request['source'], most: number): string =>
+  `PVC ${namespace}/${name} has ${most} VolumeSnapshots for clones, as many as dataVolumes.snapshotsPerSource allows: the next one is cut when one of them is gone`;
 
 /** Of one that cannot be made, ensureClaim says why. */
 async function restoreFrom(
@@ -124,7 +140,7 @@ async function shareSnapshot(
   if (open !== undefined) return await join(tools, of, work, open);
   const rules = tools.settings?.rules;
   const lastCutMs = Math.max(...all.map((one) => cutOf(one) ?? 0), 0);
-  if (all.length >= (rules?.snapshotsPerSource ?? Infinity)) return null;
+  if (!work.hasRoom(all.length)) return null;
   if (tools.clock.now() < lastCutMs + (rules?.sourceIntervalMs ?? 0)) return null;
   const there = [of.uid, ...(await readAsked(tools, source)).filter((uid) => uid !== of.uid)].slice(0, mostAsked);
   const name = temporaryNames.sharedSnapshot(source.uid, numberAfter(all, source.uid));

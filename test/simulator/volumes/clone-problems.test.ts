@@ -102,6 +102,24 @@ test.each(['fail', 'copy', 'wait'] as const)(
   },
 );
 
+test('a clone says that its source has as many snapshots as it may have, and goes on when one is gone', async () => {
+  await inVolumeWorld({ settings: { snapshotsPerSource: 1, sourceIntervalMs: 0 } }, async (world) => {
+    await world.makeSource('golden', 'bytes');
+    world.driver.fail('CreateVolume', { code: 'Internal', times: 10_000, description: 'the pool is full' });
+    await world.makeVolume('first', {});
+    await world.inPhase('first', 'SmartClonePVCInProgress', minute);
+    await world.makeVolume('disk', {});
+    await says(world, 'TooManySnapshots', 'team/golden has 1 VolumeSnapshots');
+    await world.pass(10 * minute);
+    expect(conditionOf(await world.volume('disk'), 'Running')).toBe('False TooManySnapshots');
+    world.driver.heal();
+    await world.made('first', 5 * minute);
+    await world.made('disk', 5 * minute);
+    expect(world.driver.calls('CreateSnapshot')).toBe(2);
+    expect(await world.violations()).toEqual([]);
+  });
+});
+
 test('a volume that the driver refuses to make, and the deadline', async () => {
   const settings = { deadlineMs: 2 * minute, onDeadline: 'copy', copyImage: 'drover:test' };
   await inVolumeWorld({ settings }, async (world) => {
