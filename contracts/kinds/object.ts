@@ -45,7 +45,7 @@ export function namespaceAndName(fullName: string): [namespace: string, name: st
 }
 
 /** The conditions in an object's status, whatever else is in it. */
-export function conditionsOf({ status }: KubeObject): Condition[] {
+export function conditionsOf({ status }: Pick<KubeObject, 'status'>): Condition[] {
   const { conditions } = (status ?? {}) as { conditions?: unknown };
   return Array.isArray(conditions)
     ? conditions.filter((one): one is Condition => typeof one === 'object' && one !== null)

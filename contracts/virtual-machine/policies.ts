@@ -1,5 +1,6 @@
 import { findCondition } from '../conditions.ts';
 import type { PolicyEvaluation } from '../crds/policy-evaluation.ts';
+import { conditionsOf } from '../kinds/object.ts';
 import { virtualMachineConditions } from './conditions.ts';
 
 /**
@@ -70,11 +71,9 @@ export const evaluationName = (vm: string): string => `vm-${vm}`;
  */
 export function isEvaluated({ spec, status }: { spec?: unknown; status?: unknown }): boolean {
   const { policies: named } = (spec ?? {}) as { policies?: unknown };
-  const { policies: applied, conditions } = (status ?? {}) as { policies?: unknown; conditions?: unknown };
+  const { policies: applied } = (status ?? {}) as { policies?: unknown };
   const isAny = (list: unknown): boolean => Array.isArray(list) && list.length > 0;
-  const said = Array.isArray(conditions)
-    ? findCondition(conditions, virtualMachineConditions.policiesSynced)
-    : undefined;
+  const said = findCondition(conditionsOf({ status }), virtualMachineConditions.policiesSynced);
   return isAny(named) || isAny(applied) || said !== undefined;
 }
 

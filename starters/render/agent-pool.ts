@@ -29,7 +29,7 @@ const facts: readonly Fact<ListedPool>[] = [
   {
     title: 'STATE',
     cell: ({ state, status, needsAttention: needs }, _nowMs, paint) =>
-      needs ? paint('bad', `${state ?? '-'} !`) : paint(stateStyles[status], state ?? '-'),
+      needs ? paint('bad', `${oneLine(state ?? '-')} !`) : paint(stateStyles[status], oneLine(state ?? '-')),
   },
   { title: 'SINCE', align: 'right', cell: ({ since }, nowMs) => formatAge(since, nowMs) },
   count('WAITING', ({ counts }) => counts?.waiting),
@@ -97,8 +97,8 @@ function renderStanding(object: AgentPoolObject, nowMs: number, paint: Paint): s
   const standing = standingOf(object);
   if (standing === undefined) return paint('warning', 'drover has said nothing of this pool yet');
   const status = statusOf(object);
-  if (status === 'unknown') return paint('warning', `was ${standing.reason}, and its spec has changed since`);
-  const since = `${standing.reason} for ${formatAge(standing.lastTransitionTime, nowMs)}`;
+  if (status === 'unknown') return paint('warning', `was ${oneLine(standing.reason)}, and its spec has changed since`);
+  const since = `${oneLine(standing.reason)} for ${formatAge(standing.lastTransitionTime, nowMs)}`;
   return needsAttention(object, nowMs)
     ? paint('bad', `${since}, and needs attention`)
     : paint(stateStyles[status], since);

@@ -33,7 +33,7 @@ const facts: readonly Fact<ListedClone>[] = [
   {
     title: 'PHASE',
     cell: ({ phase, status, deleting, needsAttention: needs }, _nowMs, paint) => {
-      const word = `${phase ?? '-'}${deleting ? ', deleting' : ''}`;
+      const word = oneLine(`${phase ?? '-'}${deleting ? ', deleting' : ''}`);
       return needs ? paint('bad', `${word} !`) : paint(styles[status], word);
     },
   },
@@ -92,7 +92,9 @@ function renderStanding(volume: VolumeObject, nowMs: number, paint: Paint): stri
   if (status === 'left') return paint('quiet', 'left to CDI, which imports and uploads');
   if (status === 'unknown') return paint('warning', 'drover has said nothing of this DataVolume yet');
   const reason = problemOf(volume)?.reason;
-  const words = `${phase === '' ? 'Pending' : phase} for ${formatAge(since, nowMs)}${reason === undefined ? '' : `, ${reason}`}`;
+  const words = oneLine(
+    `${phase === '' ? 'Pending' : phase} for ${formatAge(since, nowMs)}${reason === undefined ? '' : `, ${reason}`}`,
+  );
   return needsAttention(volume, nowMs) ? paint('bad', `${words}, and needs attention`) : paint(styles[status], words);
 }
 

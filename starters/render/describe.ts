@@ -204,7 +204,7 @@ const renderOthers = ({ others }: EvictionDescription, widthColumns: number): st
           const evicting = findCondition(object.conditions, 'Evicting');
           return [
             object.name,
-            evicting?.reason ?? 'not begun',
+            oneLine(evicting?.reason ?? 'not begun'),
             oneLine(object.reason),
             oneLine(evicting?.message ?? ''),
           ];

@@ -55,9 +55,9 @@ function renderHeadline(object: HypervisorObject, nowMs: number, paint: Paint): 
   const lifecycle = lifecycleOf(object);
   if (lifecycle === undefined)
     return `${name}: ${paint('warning', isOnlyObserved(object) ? 'drover only observes this hypervisor' : 'drover has said nothing of this hypervisor yet')}`;
-  const since = `${lifecycle.reason} for ${formatAge(lifecycle.lastTransitionTime, nowMs)}`;
+  const since = `${oneLine(lifecycle.reason)} for ${formatAge(lifecycle.lastTransitionTime, nowMs)}`;
   if (!isCurrent(object))
-    return `${name}: ${paint('warning', `was ${lifecycle.reason}, and its spec has changed since`)}`;
+    return `${name}: ${paint('warning', `was ${oneLine(lifecycle.reason)}, and its spec has changed since`)}`;
   if (needsAttention(object)) return `${name}: ${paint('bad', `${since}, and needs attention`)}`;
   return `${name}: ${lifecycle.status === 'Unknown' ? paint('busy', since) : paint('good', since)}`;
 }
@@ -101,7 +101,9 @@ export function renderHosts(hosts: readonly ListedHost[], nowMs: number, paint: 
 function renderRow(host: ListedHost, nowMs: number, paint: Paint): string[] {
   return [
     oneLine(host.host),
-    host.needsAttention ? paint('bad', `${host.state ?? '-'} !`) : paint(stateStyles[host.status], host.state ?? '-'),
+    host.needsAttention
+      ? paint('bad', `${oneLine(host.state ?? '-')} !`)
+      : paint(stateStyles[host.status], oneLine(host.state ?? '-')),
     formatAge(host.since, nowMs),
     String(host.instances),
     renderEviction(host.eviction),

@@ -43,8 +43,8 @@ function renderStanding(object: VirtualMachineObject, nowMs: number, paint: Pain
         : 'drover only observes this virtual machine',
     );
   const status = reconcileStatus(object);
-  if (status === 'unknown') return paint('warning', `was ${lifecycle.reason}, and its spec has changed since`);
-  const since = `${lifecycle.reason} for ${formatAge(lifecycle.lastTransitionTime, nowMs)}`;
+  if (status === 'unknown') return paint('warning', `was ${oneLine(lifecycle.reason)}, and its spec has changed since`);
+  const since = `${oneLine(lifecycle.reason)} for ${formatAge(lifecycle.lastTransitionTime, nowMs)}`;
   return needsAttention(object, nowMs)
     ? paint('bad', `${since}, and needs attention`)
     : paint(stateStyles[status], since);
@@ -122,7 +122,7 @@ const fields: readonly Fact<ListedVirtualMachine>[] = [
   {
     title: 'STATE',
     cell: ({ state, status, needsAttention }, _nowMs, paint) =>
-      needsAttention ? paint('bad', `${state ?? '-'} !`) : paint(stateStyles[status], state ?? '-'),
+      needsAttention ? paint('bad', `${oneLine(state ?? '-')} !`) : paint(stateStyles[status], oneLine(state ?? '-')),
   },
   { title: 'STATUS', cell: ({ status }) => status },
   { title: 'SINCE', align: 'right', cell: ({ since }, nowMs) => formatAge(since, nowMs) },
