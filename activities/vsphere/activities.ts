@@ -18,14 +18,19 @@ import { submitAdoption, submitRelease } from './mutations/submit-ownership.ts';
 import { submitNewVm } from './mutations/submit-new-vm.ts';
 import { submitPower } from './mutations/submit-power.ts';
 import { submitPromotion } from './mutations/submit-promotion.ts';
-import { openRecentObservations } from './watch/recent-observations.ts';
+import { openRecentObservations, type RecentObservations } from './watch/recent-observations.ts';
 
 /** Activities on the VMs of one vCenter, queue `vsphere:<vcenter>`. */
 export function createVirtualMachineVsphereActivities(
   dependencies: VsphereDependencies,
 ): VirtualMachineVsphereActivities {
   const { gateway, clock, scope = currentScope } = dependencies;
-  return observeAfter(createCalls(dependencies), { gateway, execution: () => ({ scope: scope(clock), clock }) });
+  const recent = dependencies.recent ?? openRecentObservations();
+  return observeAfter(createCalls({ ...dependencies, recent }), {
+    gateway,
+    recent,
+    execution: () => ({ scope: scope(clock), clock }),
+  });
 }
 
 function createCalls({
@@ -34,12 +39,12 @@ function createCalls({
   places,
   readBootstrap,
   readBackup,
-  recent = openRecentObservations(),
+  recent,
   stopGate,
   audit,
   scope = currentScope,
   clock,
-}: VsphereDependencies): VirtualMachineVsphereActivities {
+}: VsphereDependencies & { recent: RecentObservations }): VirtualMachineVsphereActivities {
   const tools = (): Tools => ({ gateway, recent, stopGate, audit, scope: scope(clock), clock });
   const around = {
     inventory: openInventory(gateway, clock),

@@ -7,8 +7,9 @@ import type {
 import { testClock, testScope } from '../../../test/fixtures/activities/nova.ts';
 import { observeAfter } from './observe-after.ts';
 import type { TaskState } from '../types.ts';
+import { openRecentObservations } from '../watch/recent-observations.ts';
 
-const request = { vmName: 'web' } as ObservationRequest;
+const request = { object: { namespace: 'team', name: 'web' }, vmName: 'web' } as ObservationRequest;
 const observation = { managerId: 'vc' } as VcenterObservation;
 const task: SubmittedTask = { taskId: 'task-1', purpose: { kind: 'change', vmId: 'vm-1' } };
 const running: TaskState = { state: 'running', progressPercent: null, isCancelable: true, entity: null };
@@ -34,7 +35,9 @@ async function submit({
 }: Row & { ofFiles?: boolean }) {
   const clock = testClock();
   const startMs = clock.now();
-  const counts = { recent: 0, reads: 0, beats: 0 };
+  const counts = { recent: 0, reads: 0, beats: 0, readsAtWork: 0 };
+  const notes = openRecentObservations();
+  const isAtWork = (): boolean => notes.isAtWork('team/web', clock.now());
   const calls = {
     submitDestroy: async () => submitted,
     submitFileOperation: async () => submitted,
@@ -46,10 +49,12 @@ async function submit({
   const readTask = async (): Promise<TaskState> => {
     const state = states[Math.min(counts.reads, states.length - 1)] ?? running;
     counts.reads += 1;
+    if (isAtWork()) counts.readsAtWork += 1;
     return state instanceof Error ? Promise.reject(state) : state;
   };
   const through = observeAfter(calls, {
     gateway: { readTask },
+    recent: notes,
     execution: () => ({ clock, scope: testScope({ heartbeat: () => void (counts.beats += 1) }) }),
   });
   const asked = { ...subject, ...(asksToObserve && { observeAfter: request }) };
@@ -60,7 +65,9 @@ async function submit({
         operation: { kind: 'removeFolder' },
       })
     : through.submitDestroy(asked));
-  return { result, ...counts, waitedMs: clock.now() - startMs };
+  const waitedMs = clock.now() - startMs;
+  await clock.sleep(5_001);
+  return { result, ...counts, waitedMs, isStillAtWork: isAtWork() };
 }
 
 const rows: [what: string, row: Row, expected: object][] = [
@@ -113,6 +120,11 @@ test.each<[string, Row, object]>([
   ['takes longer', { submitted: task }, { result: task, recent: 0 }],
 ])('with files there is no VM to observe yet: %s', async (_, row, expected) => {
   expect(await submit({ ...row, ofFiles: true })).toMatchObject(expected);
+});
+
+test('its run is at work until then, and no longer', async () => {
+  const states = [running, running, success];
+  expect(await submit({ submitted: task, states })).toMatchObject({ readsAtWork: 3, isStillAtWork: false });
 });
 
 test('a long one is left within seconds', async () => {

@@ -7,6 +7,7 @@ import type {
 import type { Execution } from '../../lib/context.ts';
 import { growingDelayMs, whileBeating } from '../../lib/wait.ts';
 import type { VcenterGateway } from '../types.ts';
+import type { RecentObservations } from '../watch/recent-observations.ts';
 
 /** Most tasks are over by then. */
 const shortMs = 2_000;
@@ -17,6 +18,7 @@ type Asked<Name extends keyof VirtualMachineVsphereActivities> = Parameters<Virt
 
 interface Staying {
   gateway: Pick<VcenterGateway, 'readTask'>;
+  recent: Pick<RecentObservations, 'noteTask'>;
   execution: () => Execution;
 }
 
@@ -36,18 +38,30 @@ export function observeAfter(
       () => null,
     );
   };
+  /** The watch need not signal what is observed here when the task has ended. */
+  const whileAtWork = async <Result>({ observeAfter: request }: ObserveAfter, act: () => Promise<Result>) => {
+    if (request === undefined) return await act();
+    const task = staying.recent.noteTask(`${request.object.namespace}/${request.object.name}`);
+    try {
+      return await act();
+    } finally {
+      task.done(staying.execution().clock.now());
+    }
+  };
   const withObservation =
     <Request extends ObserveAfter, Result extends object | null>(
       call: (request: Request) => Promise<Result>,
       stayMs: number = shortMs,
     ) =>
     (request: Request): Promise<Result | ObservedAfter> =>
-      whileBeating(staying.execution(), nothing, async () => {
-        const result = await call(request);
-        if (request.observeAfter === undefined || (isTask(result) && !(await endsWithin(stayMs, staying, result))))
-          return result;
-        return (await observe(request)) ?? result;
-      });
+      whileBeating(staying.execution(), nothing, () =>
+        whileAtWork(request, async () => {
+          const result = await call(request);
+          if (request.observeAfter === undefined || (isTask(result) && !(await endsWithin(stayMs, staying, result))))
+            return result;
+          return (await observe(request)) ?? result;
+        }),
+      );
   return {
     ...calls,
     observeVirtualMachineInVcenter: (request) =>
@@ -74,7 +88,8 @@ export function observeAfter(
     submitDetachDisks: withObservation((request: Asked<'submitDetachDisks'>) => calls.submitDetachDisks(request)),
     submitDestroy: withObservation((request: Asked<'submitDestroy'>) => calls.submitDestroy(request)),
     submitRelease: withObservation((request: Asked<'submitRelease'>) => calls.submitRelease(request)),
-    awaitTask: async (request) => ({ ...(await calls.awaitTask(request)), ...(await observe(request)) }),
+    awaitTask: (request) =>
+      whileAtWork(request, async () => ({ ...(await calls.awaitTask(request)), ...(await observe(request)) })),
   };
 }
 

@@ -2,6 +2,8 @@
 export interface RecentObservations {
   /** Something was begun that changes the VM. @param name `namespace/name` of the object */
   noteMutation(name: string, atMs: number): void;
+  /** An activity waits for the end of such a task, until `done`. @param name `namespace/name` of the object */
+  noteTask(name: string): { done(atMs: number): void };
   /**
    * @param digest null: the VM was gone.
    * @param startedMs when the observation began: the state before may have been another
@@ -20,10 +22,7 @@ export interface RecentObservations {
   forget(vmId: string): void;
 }
 
-/**
- * Most tasks are over by then, and observed, also where a worker makes hundreds of VMs at once. The result of a longer
- * one is signalled, and its run ignores it.
- */
+/** After a mutation or the end of its task: it is observed by then, also where a worker makes hundreds of VMs at once. */
 const atWorkMs = 5_000;
 /** Longer than any change waits to be signalled, also where updates come late from a vCenter that has much to do. */
 const keptMs = 30_000;
@@ -31,10 +30,25 @@ const keptMs = 30_000;
 export function openRecentObservations(): RecentObservations {
   const observations = new Map<string, { digest: string | null; atMs: number }>();
   const mutations = new Map<string, { atMs: number }>();
+  const tasks = new Map<string, number>();
+  const addTasks = (name: string, more: number): void => {
+    const count = (tasks.get(name) ?? 0) + more;
+    if (count === 0) tasks.delete(name);
+    else tasks.set(name, count);
+  };
   return {
     noteMutation: (name, atMs) => keep(mutations, name, { atMs }),
+    noteTask: (name) => {
+      addTasks(name, 1);
+      return {
+        done: (atMs) => {
+          addTasks(name, -1);
+          keep(mutations, name, { atMs });
+        },
+      };
+    },
     noteObservation: (vmId, digest, startedMs) => keep(observations, vmId, { digest, atMs: startedMs }),
-    isAtWork: (name, nowMs) => nowMs - (mutations.get(name)?.atMs ?? -Infinity) <= atWorkMs,
+    isAtWork: (name, nowMs) => tasks.has(name) || nowMs - (mutations.get(name)?.atMs ?? -Infinity) <= atWorkMs,
     hasObserved: (vmId, digest, nowMs) => {
       const last = observations.get(vmId);
       return last !== undefined && last.digest === digest && nowMs - last.atMs <= keptMs;

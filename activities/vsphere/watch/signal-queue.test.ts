@@ -50,6 +50,18 @@ test('a run is signalled once a second at most, of all that came meanwhile', () 
   expect(inShort(takeUntil(queue, 300, 10_000))).toEqual(['1000 web: powered on, an address']);
 });
 
+test('what a long task has done is not signalled where its activity observes it when it ends', () => {
+  const { queue, recent, states } = open();
+  recent.noteMutation('team/web', 0);
+  const task = recent.noteTask('team/web');
+  queue.add(change('web', 'appeared'), 60_000);
+  expect(inShort(takeUntil(queue, 60_000, 61_000))).toEqual([]);
+  states.set('vm-web', 'on');
+  recent.noteObservation('vm-web', 'on', 61_500);
+  task.done(61_600);
+  expect(inShort(takeUntil(queue, 61_600, 70_000))).toEqual(['61600 web: appeared (known)']);
+});
+
 test.each([
   ['after the change arrives', 1_100],
   ['before the change arrives, and after it was made', 900],
@@ -192,6 +204,12 @@ test('what was done counts for as long as a task takes, and what was observed fo
     recent.isAtWork('team/web', 5_001),
     recent.isAtWork('team/db', 0),
   ]).toEqual([true, false, false]);
+  const first = recent.noteTask('team/db');
+  const second = recent.noteTask('team/db');
+  first.done(10_000);
+  expect([recent.isAtWork('team/db', 60_000), recent.isAtWork('team/web', 60_000)]).toEqual([true, false]);
+  second.done(60_000);
+  expect([recent.isAtWork('team/db', 65_000), recent.isAtWork('team/db', 65_001)]).toEqual([true, false]);
   recent.noteObservation('vm-1', 'on', 0);
   recent.noteObservation('vm-2', 'on', 30_000);
   expect([recent.hasObserved('vm-1', 'on', 30_000), recent.hasObserved('vm-1', 'on', 30_001)]).toEqual([true, false]);
