@@ -143,7 +143,10 @@ export function stagesOnRealParts({ flows }: Pick<Choice, 'flows'>, where: RealP
       rung: 'matrix',
       title: matrix,
       run: (signal) =>
-        runCheck({ title: matrix, script: 'matrix', args: ['--sample', '10%', '--seed', seed, '--record'] }, signal),
+        runCheck(
+          { title: matrix, script: 'matrix', args: ['--sample', '10%', '--seed', seed, '--record'], isLong: true },
+          signal,
+        ),
       sources: globsOf((name) => name.startsWith('matrix-')),
     },
     {
@@ -151,7 +154,7 @@ export function stagesOnRealParts({ flows }: Pick<Choice, 'flows'>, where: RealP
       title: chaos,
       run: (signal) => {
         const args = ['--seed', seed, '--minutes', '30', '--record'];
-        return runCheck({ title: chaos, script: 'chaos', args }, signal);
+        return runCheck({ title: chaos, script: 'chaos', args, isLong: true }, signal);
       },
       sources: [series.chaos.globs],
     },

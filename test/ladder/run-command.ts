@@ -8,8 +8,9 @@ export interface Command {
   env?: Readonly<Record<string, string>>;
   /** Takes only what others leave of the processors. */
   background?: boolean;
-  /** What it reports is shown as it comes; else it is returned, as its output is in any case. */
+  /** What it reports is shown as it comes; else it is returned, as its output is unless that is shown, too. */
   showStderr?: boolean;
+  showStdout?: boolean;
 }
 
 /** After a request to end. */
@@ -21,7 +22,7 @@ const graceMs = 15_000;
  * @throws the signal's reason, when the group has ended
  */
 export async function runCommand(
-  { command, args, env = {}, background = false, showStderr = false }: Command,
+  { command, args, env = {}, background = false, showStderr = false, showStdout = false }: Command,
   signal: AbortSignal,
 ): Promise<{ status: number; stdout: string; stderr: string }> {
   signal.throwIfAborted();
@@ -30,7 +31,7 @@ export async function runCommand(
     cwd: checkout,
     env: { ...process.env, ...env },
     detached: true,
-    stdio: ['ignore', 'pipe', showStderr ? 'inherit' : 'pipe'],
+    stdio: ['ignore', showStdout ? 'inherit' : 'pipe', showStderr ? 'inherit' : 'pipe'],
   });
   const written = { stdout: '', stderr: '' };
   child.stdout?.setEncoding('utf8').on('data', (text: string) => (written.stdout += text));

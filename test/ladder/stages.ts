@@ -30,15 +30,20 @@ export interface CheckStage {
   script: string;
   args: readonly string[];
   background?: boolean;
+  /** For one that takes long: what it prints is shown as it comes, not only where it fails. */
+  isLong?: boolean;
 }
 
 /** A command with one result: it passes or it fails, and then says why. */
 export const runCheck = (
-  { title, script, args, background = false }: CheckStage,
+  { title, script, args, background = false, isLong = false }: CheckStage,
   signal: AbortSignal,
 ): Promise<Outcome> =>
   timed(title, async () => {
-    const { status, stdout, stderr } = await runCommand({ ...npmScript(script, args), background }, signal);
+    const { status, stdout, stderr } = await runCommand(
+      { ...npmScript(script, args), background, showStdout: isLong, showStderr: isLong },
+      signal,
+    );
     if (status !== 0) print(`${stdout}${stderr}`);
     return {
       ...nothing,
