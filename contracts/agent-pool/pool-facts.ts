@@ -205,7 +205,7 @@ export function readAgentMachine(
   const provided = spec?.providerID?.startsWith(providerPrefix) === true ? spec.providerID : null;
   const isElsewhere = (status?.agentRef?.namespace ?? namespace) !== namespace;
   const owner = metadata.ownerReferences?.find(
-    ({ kind, apiVersion }) => kind === 'Machine' && String(apiVersion).startsWith('cluster.x-k8s.io/'),
+    ({ kind, apiVersion }) => kind === 'Machine' && nameOf(apiVersion)?.startsWith('cluster.x-k8s.io/') === true,
   );
   const machine = nameOf(owner?.['name']);
   return {
@@ -224,6 +224,9 @@ export function readAgentMachine(
   };
 }
 
+/** An object may have a `toString` that is no function. */
+const textOf = (value: unknown): string => (typeof value === 'object' ? JSON.stringify(value) : String(value));
+
 function readSelector(selector: object | null | undefined): LabelSelector {
   const { matchLabels, matchExpressions } = (selector ?? {}) as {
     matchLabels?: Record<string, string> | null;
@@ -232,9 +235,9 @@ function readSelector(selector: object | null | undefined): LabelSelector {
   return {
     matchLabels: matchLabels ?? {},
     matchExpressions: (matchExpressions ?? []).map(({ key, operator, values }) => ({
-      key: String(key),
-      operator: String(operator),
-      values: Array.isArray(values) ? values.map(String) : [],
+      key: textOf(key),
+      operator: textOf(operator),
+      values: Array.isArray(values) ? values.map(textOf) : [],
     })),
   };
 }
