@@ -87,6 +87,15 @@ test.each(['a.b-', 'a://', 'token', 'token ', 'token="', 'gAAAAA-', '\\"'])('lon
   expect(redactText(unit.repeat(500_000))).toEqual(expect.any(String));
 });
 
+test('a secret with half of a surrogate pair is redacted', () => {
+  const secret = 'a-token\ud800';
+  registerSecret(secret);
+  expect(redactText(`sent ${secret} and ${encodeURIComponent(secret.toWellFormed())}`)).toBe(
+    'sent [redacted] and [redacted]',
+  );
+  forgetSecret(secret);
+});
+
 test('of a text that is cut no half of a secret is left, wherever it is cut', () => {
   const secret = 'zyxwvutsrqponmlk';
   registerSecret(secret);

@@ -30,7 +30,7 @@ function spellings(value: string): Set<string> {
   const form = new URLSearchParams({ '': value }).toString().slice(1);
   return new Set([
     value,
-    encodeURIComponent(value),
+    encodeURIComponent(value.toWellFormed()),
     form,
     json,
     ascii,
