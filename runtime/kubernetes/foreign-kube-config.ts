@@ -33,6 +33,9 @@ const fileSchema = z.object({
   ),
 });
 
+/** One cluster and one user take a tenth of it. */
+const longestContent = 131_072;
+
 /**
  * The current context of a kubeconfig that another client has written, and nothing besides.
  *
@@ -42,6 +45,7 @@ const fileSchema = z.object({
  */
 export function foreignKubeConfig(content: string, where: string): string {
   const refuse = (why: string): Error => droverFailure('InvalidObject', `The kubeconfig in ${where} ${why}`);
+  if (content.length > longestContent) throw refuse(`is longer than ${longestContent} characters`);
   const { data, error } = fileSchema.safeParse(parsed(content));
   if (error !== undefined) {
     const [issue] = error.issues;
@@ -69,7 +73,8 @@ export function foreignKubeConfig(content: string, where: string): string {
 function parsed(content: string): unknown {
   try {
     // Aliases, of which a few lines can hold more than memory does, are not needed here.
-    return parse(content, { maxAliasCount: 0 });
+    // Nor is the place of each error, which is looked for from the beginning.
+    return parse(content, { maxAliasCount: 0, prettyErrors: false });
   } catch {
     return null;
   }
