@@ -152,9 +152,12 @@ export const hostileValue = (): fc.Arbitrary<unknown> =>
 
 type Path = readonly (string | number)[];
 
-/** All places in plain data, the whole first. */
+/** What lies deeper is like what holds it, and following it would need more of a stack than tests have. */
+const deepestPlace = 500;
+
+/** The places in plain data, the whole first. */
 function places(value: unknown, at: Path = []): Path[] {
-  if (typeof value !== 'object' || value === null) return [at];
+  if (typeof value !== 'object' || value === null || at.length === deepestPlace) return [at];
   const below = Array.isArray(value) ? value.map((item, index) => [index, item] as const) : Object.entries(value);
   return [at, ...below.flatMap(([key, item]) => places(item, [...at, key]))];
 }
