@@ -33,8 +33,8 @@ const fileSchema = z.object({
   ),
 });
 
-/** One cluster and one user take a tenth of it. */
-const longestContent = 131_072;
+/** One cluster and one user take a fifth of it. */
+const longestContent = 65_536;
 
 /**
  * The current context of a kubeconfig that another client has written, and nothing besides.
