@@ -225,7 +225,7 @@ export function readAgentMachine(
 }
 
 /** An object may have a `toString` that is no function. */
-const textOf = (value: unknown): string => (typeof value === 'object' ? JSON.stringify(value) : String(value));
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
 
 function readSelector(selector: object | null | undefined): LabelSelector {
   const { matchLabels, matchExpressions } = (selector ?? {}) as {
