@@ -2,6 +2,8 @@ import { type ChildProcessWithoutNullStreams, spawn, type SpawnOptionsWithoutStd
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { type ConnectionOptions, createSecureContext, type SecureContextOptions } from 'node:tls';
+import { isDeepStrictEqual } from 'node:util';
 
 import { KubeConfig } from '@kubernetes/client-node';
 import type { Dispatcher } from 'undici';
@@ -107,19 +109,36 @@ function load(
  * as the kernel keeps it. Over HTTP/1.1 a request that times out takes its own connection with it.
  */
 function keepDispatcher(config: KubeConfig): void {
-  type Create = (cluster: unknown, options: unknown) => Dispatcher | undefined;
-  const open = config as unknown as { createDispatcher: Create };
+  type Create = (cluster: unknown, options: SecureContextOptions) => Dispatcher | undefined;
+  type Options = { type: string; connect?: SecureContextOptions };
+  const open = config as unknown as {
+    createDispatcher: Create;
+    createDispatcherOptions: (...of: Parameters<Create>) => Options;
+  };
   const create = open.createDispatcher.bind(config);
-  let kept: { key: string; dispatcher: Dispatcher | undefined } | null = null;
-  open.createDispatcher = (cluster, options) => {
-    const key = JSON.stringify([cluster, options]);
-    if (kept?.key !== key) {
+  let kept: { of: Parameters<Create>; dispatcher: Dispatcher | undefined } | null = null;
+  open.createDispatcher = (...of) => {
+    if (kept === null || !isDeepStrictEqual(kept.of, of)) {
       // Requests under way finish on the old one.
       void kept?.dispatcher?.close();
-      kept = { key, dispatcher: overHttp1(create(cluster, options)) };
+      kept = { of, dispatcher: overHttp1(create(...of)) };
     }
     return kept.dispatcher;
   };
+  const createOptions = open.createDispatcherOptions.bind(config);
+  open.createDispatcherOptions = (...of) => {
+    const options = createOptions(...of);
+    return options.type === 'agent' ? { ...options, connect: withSecureContext(options.connect) } : options;
+  };
+}
+
+/** Else each connection reads the certificates anew. What cannot be read, the connection says. */
+function withSecureContext(options: SecureContextOptions = {}): SecureContextOptions & ConnectionOptions {
+  try {
+    return { ...options, secureContext: createSecureContext(options) };
+  } catch {
+    return options;
+  }
 }
 
 const overHttp1 = (agent: Dispatcher | undefined): Dispatcher | undefined =>

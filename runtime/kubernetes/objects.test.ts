@@ -214,9 +214,15 @@ describe('a watch of one object', () => {
     return { objects: openObjects({ stream } as unknown as Kubernetes), isLeft: () => isLeft };
   };
 
+  const countOf = async (changes: AsyncIterable<void>): Promise<number> => {
+    let count = 0;
+    for await (const _change of changes) count += 1;
+    return count;
+  };
+
   test('asks for what comes after the version, of that name alone', async () => {
     const asked: KubernetesRequest[] = [];
-    await watching(['{}\n'], asked).objects.changed(images, version, signal);
+    await countOf(watching(['{}\n'], asked).objects.changes(images, version, signal));
     expect(asked).toEqual([
       {
         method: 'GET',
@@ -226,10 +232,14 @@ describe('a watch of one object', () => {
     ]);
   });
 
-  test('is left with its first event, and ends with the server’s end', async () => {
-    const watch = watching(['{"type":"MODI', 'FIED"}\n', '{}\n']);
-    await watch.objects.changed(images, version, signal);
+  test('yields for what comes, and ends with the server’s end', async () => {
+    expect(await countOf(watching(['{}\n', '{}\n']).objects.changes(images, version, signal))).toBe(2);
+    expect(await countOf(watching([]).objects.changes(images, version, signal))).toBe(0);
+  });
+
+  test('ends with its reader', async () => {
+    const watch = watching(['{}\n', '{}\n']);
+    for await (const _change of watch.objects.changes(images, version, signal)) break;
     expect(watch.isLeft()).toBe(true);
-    await expect(watching([]).objects.changed(images, version, signal)).resolves.toBeUndefined();
   });
 });

@@ -139,10 +139,10 @@ export interface KubernetesObjects {
     signal: AbortSignal,
   ): Promise<z.output<Schema>>;
   /**
-   * Resolves once the object is another one than that version, or gone; also where the watch that says so ends. It is a
-   * hint: the caller reads the object.
+   * Yields whenever the object has become another one than that version, or is gone, until the server ends the watch.
+   * It is a hint, and may come twice: the caller reads the object.
    */
-  changed(resource: Resource, version: ObjectVersion, signal: AbortSignal): Promise<void>;
+  changes(resource: Resource, version: ObjectVersion, signal: AbortSignal): AsyncIterable<void>;
   /** One that is gone is well. @throws ObjectConflict where it is another version, or another object of that name */
   delete(resource: Resource, version: ObjectVersion, signal: AbortSignal): Promise<void>;
 }
@@ -270,11 +270,11 @@ export function openObjects(kubernetes: Kubernetes): KubernetesObjects {
       const metadata = { name, ...(namespace !== undefined && { namespace }) };
       return write(resource, { method: 'PATCH', patchType: 'apply' }, { metadata, status }, 'status', signal);
     },
-    async changed(resource, { namespace, name, resourceVersion }, signal) {
+    async *changes(resource, { namespace, name, resourceVersion }, signal) {
       const query = { watch: true, fieldSelector: `metadata.name=${name}`, resourceVersion };
       const body = await kubernetes.stream({ method: 'GET', path: pathOf(resource, { namespace }), query }, signal);
-      // Without bookmarks each byte is of an event; leaving closes the watch.
-      for await (const _event of body) return;
+      // Without bookmarks each byte is of an event.
+      for await (const _event of body) yield;
     },
     async delete(resource, { uid, resourceVersion, ...key }, signal) {
       const preconditions = {

@@ -69,35 +69,76 @@ test('who asks later sees what was written meanwhile', async () => {
   });
 });
 
-test('those who wait for the next version of an object share one watch, which ends with the last of them', async () => {
-  const watches: { name: string; signal: AbortSignal; change: () => void }[] = [];
-  const client = shareReads(
-    {
-      changed: (_resource: Resource, { name, resourceVersion }: ObjectVersion, of: AbortSignal) =>
-        new Promise<void>((resolve, reject) => {
-          of.addEventListener('abort', () => reject(of.reason as Error));
-          watches.push({ name: `${name} ${resourceVersion}`, signal: of, change: resolve });
-        }),
-    } as unknown as KubernetesObjects,
-    systemClock,
-    [Pod],
-  );
+describe('those who watch an object', () => {
   const version = { namespace: 'vms', name: 'pod', resourceVersion: '7' };
-  const one = new AbortController();
-  const waits = [client.changed(Pod, version, one.signal), client.changed(Pod, version, signal)];
-  const others = [
-    client.changed(Pod, { ...version, resourceVersion: '8' }, one.signal),
-    client.changed(PersistentVolumeClaim, version, signal),
-    client.changed(PersistentVolumeClaim, version, signal),
-  ];
-  expect(watches.map(({ name }) => name)).toEqual(['pod 7', 'pod 8', 'pod 7', 'pod 7']);
-  one.abort(new Error('given up'));
-  await expect(waits[0]).rejects.toThrow('given up');
-  await expect(others[0]).rejects.toThrow('given up');
-  expect(watches.map(({ signal: of }) => of.aborted)).toEqual([false, true, false, false]);
-  for (const { change } of watches) change();
-  await Promise.all([waits[1], ...others.slice(1)]);
-  // One that has told of a change tells of no other.
-  void client.changed(Pod, version, signal).catch(() => undefined);
-  expect(watches).toHaveLength(5);
+
+  interface Watch {
+    of: string;
+    signal: AbortSignal;
+    change: () => void;
+    end: (error?: Error) => void;
+  }
+
+  function watching() {
+    const watches: Watch[] = [];
+    async function* changes(_resource: Resource, { name, resourceVersion }: ObjectVersion, of: AbortSignal) {
+      let next = Promise.withResolvers<boolean>();
+      watches.push({
+        of: `${name} ${resourceVersion}`,
+        signal: of,
+        change: () => next.resolve(true),
+        end: (error) => (error === undefined ? next.resolve(false) : next.reject(error)),
+      });
+      of.addEventListener('abort', () => next.reject(of.reason as Error));
+      while (await next.promise) {
+        next = Promise.withResolvers();
+        yield;
+      }
+    }
+    const client = shareReads({ changes } as unknown as KubernetesObjects, systemClock, [Pod]);
+    const watch = (resource: Resource, of: ObjectVersion, until = signal): AsyncIterator<void> =>
+      client.changes(resource, of, until)[Symbol.asyncIterator]();
+    return { watches, watch };
+  }
+
+  test('share one watch, which ends with the last of them', async () => {
+    const { watches, watch } = watching();
+    const one = new AbortController();
+    const [first, second] = [watch(Pod, version, one.signal), watch(Pod, version)];
+    const [given, kept] = [first.next(), second.next()];
+    const others = [
+      watch(Pod, { ...version, resourceVersion: '8' }, one.signal).next(),
+      watch(PersistentVolumeClaim, version).next(),
+      watch(PersistentVolumeClaim, version).next(),
+    ];
+    expect(watches.map(({ of }) => of)).toEqual(['pod 7', 'pod 8', 'pod 7', 'pod 7']);
+    one.abort(new Error('given up'));
+    await expect(given).rejects.toThrow('given up');
+    await expect(others[0]).rejects.toThrow('given up');
+    expect(watches.map(({ signal: of }) => of.aborted)).toEqual([false, true, false, false]);
+    for (const { change } of watches) change();
+    await Promise.all([kept, ...others.slice(1)]);
+    // One that has told of a change is joined by no other.
+    const late = watch(Pod, version).next();
+    expect(watches).toHaveLength(5);
+    await second.return?.();
+    expect(watches.map(({ signal: of }) => of.aborted)).toEqual([true, true, false, false, false]);
+    watches[4]?.end();
+    await expect(late).resolves.toMatchObject({ done: true });
+  });
+
+  test('are told of each change, and that their watch has failed', async () => {
+    const { watches, watch } = watching();
+    const [first, second] = [watch(Pod, version), watch(Pod, version)];
+    for (let change = 0; change < 2; change += 1) {
+      const both = [first.next(), second.next()];
+      await Promise.resolve();
+      watches[0]?.change();
+      await expect(Promise.all(both)).resolves.toEqual([{ value: undefined, done: false }, expect.anything()]);
+    }
+    const both = Promise.allSettled([first.next(), second.next()]);
+    watches[0]?.end(new Error('the connection was lost'));
+    expect((await both).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(watches).toHaveLength(1);
+  });
 });

@@ -1,13 +1,7 @@
 import type { z } from 'zod';
 
 import type { Clock } from '../../../runtime/clock.ts';
-import type {
-  KubernetesObjects,
-  ListQuery,
-  ObjectKey,
-  ObjectVersion,
-  Resource,
-} from '../../../runtime/kubernetes/objects.ts';
+import type { KubernetesObjects, ListQuery, ObjectKey, Resource } from '../../../runtime/kubernetes/objects.ts';
 import { unlessAborted } from '../../../runtime/unless-aborted.ts';
 import { shareByKey } from '../../lib/share.ts';
 
@@ -42,32 +36,24 @@ export function shareReads(client: KubernetesObjects, clock: Clock, resources: r
     },
     { spacingMs },
   );
-  const waits = new Map<string, Wait>();
-  const beginWait = (resource: Resource, version: ObjectVersion): Wait => {
-    const controller = new AbortController();
-    return { changed: client.changed(resource, version, controller.signal), controller, waiting: 0 };
-  };
+  const watches = new Map<string, SharedWatch>();
   return {
     ...client,
-    async changed(resource, version, signal) {
-      if (!isShared(resource)) return await client.changed(resource, version, signal);
+    async *changes(resource, version, signal) {
+      if (!isShared(resource)) return yield* client.changes(resource, version, signal);
       const { namespace, name, resourceVersion } = version;
       const key = JSON.stringify([resource.plural, namespace, name, resourceVersion]);
-      const wait = waits.get(key) ?? beginWait(resource, version);
-      waits.set(key, wait);
-      wait.waiting += 1;
-      const end = (): void => {
-        if (waits.get(key) === wait) waits.delete(key);
+      const begin = (): SharedWatch => {
+        const watch = shareWatch(
+          (of) => client.changes(resource, version, of),
+          () => {
+            if (watches.get(key) === watch) watches.delete(key);
+          },
+        );
+        watches.set(key, watch);
+        return watch;
       };
-      try {
-        await unlessAborted(wait.changed.finally(end), signal);
-      } finally {
-        wait.waiting -= 1;
-        if (wait.waiting === 0) {
-          end();
-          wait.controller.abort();
-        }
-      }
+      yield* (watches.get(key) ?? begin()).read(signal);
     },
     get: <Schema extends z.ZodType>(resource: Resource<Schema>, key: ObjectKey, signal: AbortSignal) => {
       const { namespace, name } = key;
@@ -82,12 +68,62 @@ export function shareReads(client: KubernetesObjects, clock: Clock, resources: r
   };
 }
 
-/** For the next version of an object. */
-interface Wait {
-  changed: Promise<void>;
-  controller: AbortController;
-  /** How many wait. */
-  waiting: number;
+interface SharedWatch {
+  read(signal: AbortSignal): AsyncGenerator<void>;
+}
+
+/**
+ * One watch for several readers: it ends with the last of them. Each is told that something came since it read last.
+ *
+ * @param forget called once none may join any more, as the watch has told of a change or has ended
+ */
+function shareWatch(open: (signal: AbortSignal) => AsyncIterable<void>, forget: () => void): SharedWatch {
+  const controller = new AbortController();
+  let readers = 0;
+  let changes = 0;
+  let isOver = false;
+  let next = Promise.withResolvers<void>();
+  const follow = async (): Promise<void> => {
+    for await (const _change of open(controller.signal)) {
+      forget();
+      changes += 1;
+      next.resolve();
+      next = Promise.withResolvers();
+    }
+  };
+  follow()
+    .finally(() => {
+      forget();
+      isOver = true;
+    })
+    .then(
+      () => next.resolve(),
+      (error: unknown) => {
+        // The last reader may have left.
+        next.promise.catch(() => undefined);
+        next.reject(error);
+      },
+    );
+  return {
+    async *read(signal) {
+      readers += 1;
+      let seen = 0;
+      try {
+        for (;;) {
+          if (seen === changes) await unlessAborted(next.promise, signal);
+          if (seen === changes && isOver) return;
+          seen = changes;
+          yield;
+        }
+      } finally {
+        readers -= 1;
+        if (readers === 0) {
+          forget();
+          controller.abort();
+        }
+      }
+    },
+  };
 }
 
 const keyOf = ({ plural }: Resource, asked: object): string => JSON.stringify([plural, asked]);

@@ -1,4 +1,5 @@
 import type { ObjectVersion, Resource } from '../../../runtime/kubernetes/objects.ts';
+import { unlessAborted } from '../../../runtime/unless-aborted.ts';
 import { type Poll, waitFor } from '../../lib/wait.ts';
 import type { VolumeTools } from './dependencies.ts';
 
@@ -16,7 +17,12 @@ export interface Awaiting<Fact> {
   look: () => Promise<Fact>;
   isOver: (fact: Fact) => boolean;
   /** The object whose next version may be what is awaited; null: not there yet. */
-  watched?: (fact: Fact) => { resource: Resource; version: ObjectVersion } | null;
+  watched?: (fact: Fact) => WatchedObject | null;
+}
+
+interface WatchedObject {
+  resource: Resource;
+  version: ObjectVersion;
 }
 
 /**
@@ -30,7 +36,8 @@ export async function awaitFact<Fact>(
 ): Promise<Fact> {
   const untilMs = Math.min(clock.now() + patienceMs, scope.deadlineMs);
   let delayMs = firstDelayMs;
-  return await waitFor<Fact>({
+  const watch = keepWatch(client, scope.signal);
+  const wait = waitFor<Fact>({
     scope,
     clock,
     observe: async (): Promise<Poll<Fact>> => {
@@ -44,9 +51,51 @@ export async function awaitFact<Fact>(
       if (object === null) return { againMs };
       const changed = async (signal: AbortSignal): Promise<void> => {
         const pause = clock.sleep(Math.min(leastDelayMs, againMs), signal);
-        await Promise.all([client.changed(object.resource, object.version, signal), pause]);
+        await Promise.all([watch.untilChanged(object, signal), pause]);
       };
       return { againMs, changed };
     },
   });
+  return await wait.finally(() => watch.close());
+}
+
+/** One watch for as long as its object is waited for: each costs kube-apiserver a connection. */
+function keepWatch(client: VolumeTools['client'], signal: AbortSignal) {
+  let open: {
+    of: string;
+    changes: AsyncIterator<void>;
+    next: Promise<IteratorResult<void>>;
+    leave: AbortController;
+  } | null = null;
+  const close = (): void => {
+    open?.leave.abort();
+    open = null;
+  };
+  const begin = ({ resource, version }: WatchedObject, of: string) => {
+    const leave = new AbortController();
+    const changes = client.changes(resource, version, AbortSignal.any([signal, leave.signal]))[Symbol.asyncIterator]();
+    return { of, changes, next: nextOf(changes), leave };
+  };
+  return {
+    close,
+    /** Also once the watch has ended. What has changed since it was asked last counts. */
+    async untilChanged(object: WatchedObject, until: AbortSignal): Promise<void> {
+      const of = `${object.resource.plural} ${object.version.namespace}/${object.version.name}`;
+      if (open?.of !== of) close();
+      const current = (open ??= begin(object, of));
+      const { done } = await unlessAborted(current.next, until).catch((error: unknown) => {
+        if (!until.aborted) close();
+        throw error;
+      });
+      if (done === true) close();
+      else current.next = nextOf(current.changes);
+    },
+  };
+}
+
+/** It may fail while nothing waits for it. */
+function nextOf(changes: AsyncIterator<void>): Promise<IteratorResult<void>> {
+  const next = changes.next();
+  next.catch(() => undefined);
+  return next;
 }
