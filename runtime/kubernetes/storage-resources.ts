@@ -163,6 +163,7 @@ export type Job = z.output<typeof jobSchema>;
 
 const eventSchema = z.looseObject({
   metadata,
+  involvedObject: z.looseObject({ uid: z.string().optional() }).nullish(),
   type: z.string().optional(),
   reason: z.string().optional(),
   message: z.string().optional(),

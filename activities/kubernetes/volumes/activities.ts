@@ -4,6 +4,7 @@ import { resources } from '../../../runtime/kubernetes/resources.ts';
 import { contextOf } from '../../lib/context.ts';
 import { whileBeating } from '../../lib/wait.ts';
 import { patchFinalizer } from '../lib/patch-finalizer.ts';
+import { shareClaimWarnings } from './claim-problem.ts';
 import { adoptClaim, ensureClaim, expandClaim, removePredecessor } from './claims.ts';
 import { ensureCopyJob } from './copy-job.ts';
 import type { DataVolumeDependencies, VolumeTools } from './dependencies.ts';
@@ -16,10 +17,11 @@ import { transferClaim } from './transfer-claim.ts';
 
 /** Activities on DataVolumes, queue `volumes`. They heartbeat, so that a worker that dies is replaced soon. */
 export function createDataVolumeActivities(dependencies: DataVolumeDependencies): DataVolumeActivities {
+  const claimWarnings = shareClaimWarnings(dependencies);
   const beating =
     <Request, Result>(work: (tools: VolumeTools, request: Request) => Promise<Result>) =>
     (request: Request): Promise<Result> => {
-      const tools: VolumeTools = contextOf(dependencies);
+      const tools: VolumeTools = { ...contextOf(dependencies), claimWarnings };
       return whileBeating(
         tools,
         () => undefined,

@@ -1,6 +1,7 @@
 import type { ClaimFacts } from '../../../contracts/data-volume/data-volume.ts';
 import { type Claim, type CoreEvent, storageResources } from '../../../runtime/kubernetes/storage-resources.ts';
-import type { VolumeTools } from './dependencies.ts';
+import { type SharedByKey, shareByKey } from '../../lib/share.ts';
+import type { DataVolumeDependencies, VolumeTools } from './dependencies.ts';
 import { capacityBytesOf, claimFacts, requestBytesOf, timeMs } from './volume-facts.ts';
 
 const lastMs = ({ series, lastTimestamp, eventTime, firstTimestamp, metadata }: CoreEvent): number =>
@@ -23,8 +24,27 @@ function awaited(claim: Claim): 'ProvisioningFailed' | 'VolumeResizeFailed' | nu
 /** A claim is most often bound before its controllers could complain. */
 const youngMs = 2_000;
 
+/** A controller repeats what it says of a claim, and no Event is as urgent as this is short. */
+const trustedMs = 1_000;
+
+/**
+ * The Warnings on claims of a namespace. kube-apiserver reads all Events of a namespace from etcd for each question,
+ * however few it answers: those who wait for claims of one namespace share an answer.
+ */
+export const shareClaimWarnings = ({
+  client,
+  clock,
+}: Pick<DataVolumeDependencies, 'client' | 'clock'>): SharedByKey<readonly CoreEvent[]> =>
+  shareByKey(clock, (namespace, signal) => {
+    const fieldSelector = 'involvedObject.kind=PersistentVolumeClaim,type=Warning';
+    return client.listValid(storageResources.Event, { namespace, fieldSelector }, signal);
+  });
+
 /** Why a claim is not bound, or not as large as it shall be: what its controllers said last. Null: they say nothing. */
-export async function readClaimProblem({ client, clock, scope }: VolumeTools, claim: Claim): Promise<string | null> {
+export async function readClaimProblem(
+  { claimWarnings, clock, scope }: VolumeTools,
+  claim: Claim,
+): Promise<string | null> {
   const reason = awaited(claim);
   if (reason === null) return null;
   const ageMs = clock.now() - (timeMs(claim.metadata.creationTimestamp) ?? NaN);
@@ -34,10 +54,9 @@ export async function readClaimProblem({ client, clock, scope }: VolumeTools, cl
   );
   if (condition !== undefined) return condition.message || condition.type;
   const { namespace, uid } = claim.metadata;
-  const fieldSelector = `involvedObject.uid=${uid},type=Warning`;
-  const events = await client.listValid(storageResources.Event, { namespace, fieldSelector }, scope.signal);
+  const events = await claimWarnings.read(namespace ?? '', trustedMs, scope.signal);
   const last = events
-    .filter((event) => event.reason === reason)
+    .filter((event) => event.involvedObject?.uid === uid && event.reason === reason)
     .toSorted((a, b) => lastMs(a) - lastMs(b))
     .at(-1);
   return last === undefined ? null : last.message || reason;

@@ -2,7 +2,9 @@ import type { SlotAnswer, SlotMessage } from '../../../contracts/allowance.ts';
 import type { DataVolumeInput, VolumeSettings } from '../../../contracts/data-volume/data-volume.ts';
 import type { Along } from '../../../contracts/virtual-machine/activities.ts';
 import type { KubernetesObjects } from '../../../runtime/kubernetes/objects.ts';
+import type { CoreEvent } from '../../../runtime/kubernetes/storage-resources.ts';
 import type { ActivityContext, ForActivities } from '../../lib/context.ts';
+import type { SharedByKey } from '../../lib/share.ts';
 
 /** What the composition root gives to the activities on DataVolumes. */
 export interface DataVolumeDependencies extends ForActivities<ActivityContext> {
@@ -25,7 +27,10 @@ export interface DataVolumeDependencies extends ForActivities<ActivityContext> {
   signalWithStart: (input: DataVolumeInput) => Promise<void>;
 }
 
-export type VolumeTools = Omit<DataVolumeDependencies, 'scope'> & ActivityContext;
+export interface VolumeTools extends Omit<DataVolumeDependencies, 'scope'>, ActivityContext {
+  /** Of a namespace. */
+  claimWarnings: SharedByKey<readonly CoreEvent[]>;
+}
 
 /** The DataVolume that an activity works for. One of that name with another uid is another one. */
 export interface OfVolume extends DataVolumeInput {

@@ -5,6 +5,7 @@ import { openObjects } from '../../../runtime/kubernetes/objects.ts';
 import { storageResources } from '../../../runtime/kubernetes/storage-resources.ts';
 import { listClones } from '../../../starters/data-volume/listed-clone.ts';
 import { shownVolumes } from '../../../starters/data-volume/volume-objects.ts';
+import { shareClaimWarnings } from '../../../activities/kubernetes/volumes/claim-problem.ts';
 import { describeClaim, describeSnapshot } from '../../../starters/data-volume/volume-parts.ts';
 import { renderClones, renderVolume } from '../../../starters/render/data-volume.ts';
 import { plain } from '../../../starters/render/paint.ts';
@@ -193,10 +194,13 @@ export const volumeEdges: readonly Edge[] = [
     name: 'kube-apiserver: the observation of a DataVolume',
     inputs: near(answers),
     failures: ['AnswerMalformed'],
-    read: (given) =>
-      observeDataVolume(
+    read: (given) => {
+      const client = openObjects(answering({ ...answers, ...(given as object) }));
+      const clock = testClock();
+      return observeDataVolume(
         {
-          client: openObjects(answering({ ...answers, ...(given as object) })),
+          client,
+          claimWarnings: shareClaimWarnings({ client, clock }),
           settings: {
             mode: 'act',
             recheckMs: 1,
@@ -225,11 +229,12 @@ export const volumeEdges: readonly Edge[] = [
           signalWithStart: refused,
           stopGate: () => Promise.resolve(),
           audit: { record: () => Promise.resolve() },
-          clock: testClock(),
+          clock,
           scope: testScope({}),
         },
         { namespace: 'team', name: 'disk' },
-      ),
+      );
+    },
   },
   {
     name: 'kube-apiserver: a DataVolume that a user asks for',
