@@ -142,6 +142,8 @@ export interface TransferFacts {
 
 export interface JobFacts {
   state: 'active' | 'complete' | 'failed';
+  /** The PVC that it copies into: another one of that name is empty. Null: it does not say. */
+  claimUid: string | null;
   /** Why it failed. */
   message: string;
 }
@@ -338,7 +340,7 @@ export interface DataVolumeActivities {
     request: VolumeWork & {
       inNamespace: string;
       from: string;
-      to: string;
+      to: { name: string; uid: string };
       volumeMode: 'Filesystem' | 'Block';
       image: string;
     },

@@ -72,6 +72,8 @@ export const volumeAnnotations = {
   snapshotUser: 'clone.drover.dev/',
   /** On a PVC whose volume comes from another namespace: the PV, which names it by then. */
   volumeArrived: 'drover.dev/volume-arrived',
+  /** On a Job that copies: uid of the PVC that it copies into. */
+  copiesInto: 'drover.dev/copies-into-uid',
   /**
    * On a snapshot of drover's: uids of the DataVolumes that were there before it was asked for. Times in Kubernetes are
    * whole seconds, and prove less.

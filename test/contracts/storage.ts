@@ -445,8 +445,8 @@ export function describeStorage(test: StorageTest): void {
     expect(await counterpart.has(handles[1])).toBe(false);
   });
 
-  test('a claim that a Pod uses stays until the Pod has gone', async (counterpart) => {
-    const { makeClaim, bound, post, isThere, claims, remove, gone } = toolsOf(counterpart);
+  test('a claim that a Pod uses stays until the Pod has gone, though it has ended', async (counterpart) => {
+    const { makeClaim, bound, post, patch, isThere, claims, remove, gone } = toolsOf(counterpart);
     const [namespace] = counterpart.namespaces;
     await makeClaim('a');
     await bound('a');
@@ -465,7 +465,11 @@ export function describeStorage(test: StorageTest): void {
     await remove(claims('a'));
     await labClock().sleep(1_000);
     expect(await isThere(claims('a'))).toBe(true);
-    await remove(pods('p'), undefined, { gracePeriodSeconds: 0 });
+    await patch(`${pods('p')}/status`, { status: { phase: 'Succeeded' } });
+    await labClock().sleep(1_000);
+    expect(await isThere(claims('a'))).toBe(true);
+    // No kubelet has to end what has ended.
+    await remove(pods('p'));
     await gone(claims('a'));
   });
 

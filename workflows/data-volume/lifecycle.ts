@@ -44,7 +44,7 @@ export type VolumeStep = Step & { phase: VolumePhase } & (
         known: string | null;
       }
     | { kind: 'expand'; claim: string; requestBytes: number; known: string | null }
-    | { kind: 'copy'; from: string; to: string; image: string }
+    | { kind: 'copy'; from: string; to: { name: string; uid: string }; image: string }
     | { kind: 'transfer'; claim: string; known: string | null }
     | { kind: 'beginAnew'; strategy: Strategy; fallbackReason: string | null }
     | { kind: 'giveUp'; reason: string; message: string }

@@ -27,6 +27,7 @@ const clones: SlotRequest = { limit: 'clones' };
 export function planClone(situation: VolumeSituation, desired: DesiredVolume, source: CloneSource): VolumePlan | null {
   const { observed, input } = situation;
   const { target, temporary } = observed;
+  const { job } = temporary;
   const isElsewhere = source.namespace !== input.namespace;
   // Half-way the PV is bound to no claim: nothing else is looked at before that is over, or its target is gone with it.
   if (temporary.transfer !== null && (temporary.transfer.phase !== 'Complete' || target === null))
@@ -44,6 +45,8 @@ export function planClone(situation: VolumeSituation, desired: DesiredVolume, so
   if (hindered !== null) return hindered;
   // One that has been transferred has its data.
   const isCopied = strategy === 'copy' && !(isElsewhere && target !== null);
+  if (isCopied && job !== null && job.claimUid !== made?.uid)
+    return beginAnew('Copy it anew, as the PVC that its Job copied into is gone', 'copy', fallbackReason);
   if (isCopied && source.kind === 'snapshot') {
     const plan = planRestoreToCopy(situation, desired, source, fallbackReason);
     if (plan !== null) return plan;
@@ -52,8 +55,8 @@ export function planClone(situation: VolumeSituation, desired: DesiredVolume, so
     const plan = planRestore(situation, desired, clone, made);
     if (plan !== null) return plan;
   }
-  if (isCopied) {
-    const plan = planCopy(situation, desired, clone);
+  if (isCopied && made !== null) {
+    const plan = planCopy(situation, desired, clone, made);
     if (plan !== null) return plan;
   }
   const wanted = wantedBytes(observed);
@@ -306,10 +309,11 @@ const modeOf = (source: CloneSource): 'Filesystem' | 'Block' | null =>
 function planCopy(
   situation: VolumeSituation,
   desired: DesiredVolume,
-  { source, fallbackReason, isElsewhere }: Clone,
+  { source, fallbackReason }: Clone,
+  { name, uid }: ClaimFacts,
 ): VolumePlan | null {
-  const { observed, settings, memory, input } = situation;
-  const { job, claim } = observed.temporary;
+  const { observed, settings, memory } = situation;
+  const { job } = observed.temporary;
   if (job?.state === 'complete') return null;
   if (job?.state === 'active')
     return wait(
@@ -318,15 +322,7 @@ function planCopy(
       `the Job that copies ${source.namespace}/${source.name}${because(job.message === '' ? null : job.message)}`,
     );
   if (job?.state === 'failed' && memory.isRetried)
-    return execute([
-      {
-        kind: 'beginAnew',
-        phase: 'CloneScheduled',
-        summary: 'Copy it anew, as a user asks for that',
-        strategy: 'copy',
-        fallbackReason,
-      },
-    ]);
+    return beginAnew('Copy it anew, as a user asks for that', 'copy', fallbackReason);
   if (job?.state === 'failed')
     return done(
       'blocked',
@@ -338,14 +334,13 @@ function planCopy(
   // It was free when its PVC was made.
   const inUse = planSourceInUse(situation, desired, source, 'copy');
   if (inUse !== null) return inUse;
-  const to = isElsewhere ? (claim?.name ?? '') : input.name;
   return execute([
     {
       kind: 'copy',
       phase: 'CloneInProgress',
       summary: `Copy ${source.name} by a Job`,
       from: source.kind === 'snapshot' ? temporaryNames.restored(desired.uid) : source.name,
-      to,
+      to: { name, uid },
       image: settings.rules.copyImage ?? '',
     },
   ]);
@@ -412,17 +407,13 @@ function onDeadline(
     ]);
   }
   if (outcome === 'copy' && strategy !== 'copy' && rules.copyImage !== null)
-    return execute([
-      {
-        kind: 'beginAnew',
-        phase: 'CloneScheduled',
-        summary: `Copy it by a Job, as ${reason}`,
-        strategy: 'copy',
-        fallbackReason: reason,
-      },
-    ]);
+    return beginAnew(`Copy it by a Job, as ${reason}`, 'copy', reason);
   return null;
 }
+
+/** Once nothing of the last attempt is left. */
+export const beginAnew = (summary: string, strategy: Strategy, fallbackReason: string | null): VolumePlan =>
+  execute([{ kind: 'beginAnew', phase: 'CloneScheduled', summary, strategy, fallbackReason }]);
 
 const because = (problem: string | null | undefined): string => (problem ? `: ${problem}` : '');
 

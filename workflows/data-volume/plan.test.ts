@@ -97,6 +97,10 @@ const desired: DesiredVolume = {
   onDeadline: null,
   adopts: null,
 };
+/** The Job that copies into {@link claim}. */
+const jobOf = (state: 'active' | 'complete' | 'failed', message = '') => ({
+  job: { state, claimUid: claim.uid, message },
+});
 const nothing: ObservedVolume['temporary'] = { snapshot: null, claim: null, restored: null, transfer: null, job: null };
 const recorded: ObservedVolume['recorded'] = {
   phase: '',
@@ -177,7 +181,7 @@ const stepsOf = (plan: Plan<VolumeStep>): unknown =>
             return `restore ${step.from} by ${step.spec.storageClass}, ${step.spec.volumeMode}, ${step.spec.requestBytes / gib} GiB`;
           if (step.kind === 'expand') return `expand ${step.claim} to ${step.requestBytes / gib} GiB`;
           if (step.kind === 'beginAnew') return `beginAnew by ${step.strategy}`;
-          if (step.kind === 'copy') return `copy ${step.from} to ${step.to}`;
+          if (step.kind === 'copy') return `copy ${step.from} to ${step.to.name}`;
           if (step.kind === 'transfer') return `transfer ${step.claim}`;
           return step.kind;
         })
@@ -448,7 +452,7 @@ test.each<[rule: string, change: Change, plan: unknown]>([
   ['… of a source that is in use meanwhile: it is waited for', { ...inUse, ...copied, ...bound }, 'awaitSource'],
   [
     '… of one that is used since the Job was made',
-    { ...inUse, ...copied, ...bound, temporary: { job: { state: 'complete', message: '' } } },
+    { ...inUse, ...copied, ...bound, temporary: jobOf('complete') },
     'complete',
   ],
   [
@@ -458,13 +462,24 @@ test.each<[rule: string, change: Change, plan: unknown]>([
   ],
   [
     '… which works',
-    { ...copied, ...bound, temporary: { job: { state: 'active', message: '' } } },
+    { ...copied, ...bound, temporary: jobOf('active') },
     wait('CloneInProgress', 'Copying', 'the Job that copies team/golden'),
   ],
-  ['… which is complete', { ...copied, ...bound, temporary: { job: { state: 'complete', message: '' } } }, 'complete'],
+  ['… which is complete', { ...copied, ...bound, temporary: jobOf('complete') }, 'complete'],
+  ['… whose PVC is gone: another one would be empty', { ...copied, temporary: jobOf('complete') }, 'beginAnew by copy'],
+  [
+    '… also where another one was made since',
+    { ...copied, target: { ...claim, uid: 'u-other' }, temporary: jobOf('complete') },
+    'beginAnew by copy',
+  ],
+  [
+    '… whose PVC is being deleted: its Pod holds it',
+    { ...copied, target: { ...claim, deleting: true }, temporary: jobOf('complete') },
+    'beginAnew by copy',
+  ],
   [
     '… which failed',
-    { ...copied, ...bound, temporary: { job: { state: 'failed', message: 'no space' } } },
+    { ...copied, ...bound, temporary: jobOf('failed', 'no space') },
     done('blocked', 'CopyFailed', 'The Job that copies the data failed: no space. `drover retry` begins it anew'),
   ],
   [
@@ -472,7 +487,7 @@ test.each<[rule: string, change: Change, plan: unknown]>([
     {
       ...copied,
       ...bound,
-      temporary: { job: { state: 'failed', message: 'no space' } },
+      temporary: jobOf('failed', 'no space'),
       memory: { isRetried: true },
     },
     'beginAnew by copy',
@@ -550,7 +565,7 @@ test.each<[rule: string, change: Change, plan: unknown]>([
       ...copied,
       ...bound,
       source: { ...monday, snapshot: null, restoresBy: null },
-      temporary: { job: { state: 'complete', message: '' } },
+      temporary: jobOf('complete'),
     },
     'complete',
   ],

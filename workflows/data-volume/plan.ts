@@ -3,7 +3,7 @@ import type { VolumePhase } from '../../contracts/data-volume/metadata.ts';
 import { wantedBytes } from '../../contracts/data-volume/size.ts';
 import { done, execute, wait } from '../lib/plan.ts';
 import type { VolumeMemory, VolumePlan, VolumeSituation } from './lifecycle.ts';
-import { makeClaim, planClone, waitForConsumer, waitsForConsumer } from './plan-clone.ts';
+import { beginAnew, makeClaim, planClone, waitForConsumer, waitsForConsumer } from './plan-clone.ts';
 
 /**
  * How the volume of a DataVolume is made: what the charts of docs/data-volumes.md say, a rule after the other. All of
@@ -20,11 +20,15 @@ export function planVolume(situation: VolumeSituation): VolumePlan {
   if (desired.foreignSource !== '') return leaveToCdi(desired);
   const { target, problem, recorded } = observed;
   const isGivenUp = recorded.phase === 'Failed' && !situation.memory.isRetried;
-  if (target?.deleting === true)
+  if (target?.deleting === true) {
     // A wait would be said in its place, and the clone would begin again when the PVC is gone.
-    return isGivenUp
-      ? planGivenUp(situation, desired)
-      : wait('Pending', 'ErrResourceMarkedForDeletion', `PVC ${input.name} to be gone: it is being deleted`);
+    if (isGivenUp) return planGivenUp(situation, desired);
+    const { job } = observed.temporary;
+    // The Pod of the Job holds the PVC, though it may have ended.
+    if (job !== null)
+      return planAnew(situation, { strategy: 'copy', fallbackReason: observed.chosen?.fallbackReason ?? null });
+    return wait('Pending', 'ErrResourceMarkedForDeletion', `PVC ${input.name} to be gone: it is being deleted`);
+  }
   if (target?.owner === 'predecessor')
     return execute([
       {
@@ -96,14 +100,11 @@ function waitForRemoval({ memory, nowMs }: VolumeSituation, phase: VolumePhase):
 /** Until nothing is left of the last attempt, it is not written down how the next one is made. */
 const planAnew = (situation: VolumeSituation, anew: NonNullable<VolumeMemory['anew']>): VolumePlan =>
   waitForRemoval(situation, 'CloneScheduled') ??
-  execute([
-    {
-      kind: 'beginAnew',
-      phase: 'CloneScheduled',
-      summary: `Begin it anew by ${anew.strategy}, once nothing of the last attempt is left`,
-      ...anew,
-    },
-  ]);
+  beginAnew(
+    `Begin it anew by ${anew.strategy}, once nothing of the last attempt is left`,
+    anew.strategy,
+    anew.fallbackReason,
+  );
 
 function complete(situation: VolumeSituation, { isHeld }: DesiredVolume): VolumePlan {
   const { observed, input } = situation;

@@ -439,7 +439,7 @@ const copyRequest = (world: Volumes, of: Awaited<ReturnType<Volumes['makeVolume'
     begin: world.begin('copy'),
     inNamespace: 'src',
     from: 'golden',
-    to: 'copy',
+    to: { name: 'copy', uid: 'u-copy' },
     volumeMode: 'Block',
     image: 'drover:1',
   }) as const;
@@ -448,8 +448,12 @@ test('a copy is a Job that mounts both volumes, and goes with its Pods', () =>
   openSame({}, async (world) => {
     const of = await world.makeVolume('src', 'copy');
     const request = copyRequest(world, of);
-    expect(await world.activities.ensureCopyJob(request)).toEqual({ job: { state: 'active', message: '' } });
-    expect(await world.activities.ensureCopyJob(request)).toEqual({ job: { state: 'active', message: '' } });
+    expect(await world.activities.ensureCopyJob(request)).toEqual({
+      job: { state: 'active', claimUid: 'u-copy', message: '' },
+    });
+    expect(await world.activities.ensureCopyJob(request)).toEqual({
+      job: { state: 'active', claimUid: 'u-copy', message: '' },
+    });
     expect(world.all('jobs')).toHaveLength(1);
     expect(await world.activities.removeTemporary({ ...of, begin: null, withTarget: true })).toEqual({ left: [] });
     expect(world.all('jobs')).toEqual([]);

@@ -1,6 +1,11 @@
 import { copyJobSpec } from './copy-job.ts';
 
-const request = { from: 'source', to: 'target', volumeMode: 'Filesystem', image: 'drover:1' } as const;
+const request = {
+  from: 'source',
+  to: { name: 'target', uid: 'u-target' },
+  volumeMode: 'Filesystem',
+  image: 'drover:1',
+} as const;
 
 test('a copy has the priority that its DataVolume asks for', () => {
   const { template } = copyJobSpec(request, { priorityClassName: 'soon' });

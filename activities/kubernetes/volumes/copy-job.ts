@@ -35,7 +35,7 @@ export function copyJobSpec(
   const at = places[volumeMode];
   const volumes = [
     { name: 'source', persistentVolumeClaim: { claimName: from, readOnly: true } },
-    { name: 'target', persistentVolumeClaim: { claimName: to } },
+    { name: 'target', persistentVolumeClaim: { claimName: to.name } },
   ];
   const container = {
     name: 'copy',
@@ -101,7 +101,14 @@ export async function ensureCopyJob(
       tools,
       storageResources.Job,
       {
-        metadata: { ...key, labels, annotations: { [volumeAnnotations.ownedByDataVolume]: `${namespace}/${name}` } },
+        metadata: {
+          ...key,
+          labels,
+          annotations: {
+            [volumeAnnotations.ownedByDataVolume]: `${namespace}/${name}`,
+            [volumeAnnotations.copiesInto]: request.to.uid,
+          },
+        },
         spec: { ...spec, template: { metadata: { labels }, ...template } },
       },
       `DataVolume ${namespace}/${name} is copied`,

@@ -1,7 +1,7 @@
 import type { DataVolume } from '../../../contracts/crds/data-volume.ts';
 import type { ObjectTransfer } from '../../../contracts/crds/object-transfer.ts';
 import type { DataVolumeActivities, TransferFacts } from '../../../contracts/data-volume/data-volume.ts';
-import { volumeAnnotations } from '../../../contracts/data-volume/metadata.ts';
+import { temporaryNames, volumeAnnotations } from '../../../contracts/data-volume/metadata.ts';
 import { resources } from '../../../runtime/kubernetes/resources.ts';
 import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
 import { type Claim, type Volume, storageResources } from '../../../runtime/kubernetes/storage-resources.ts';
@@ -26,8 +26,8 @@ import { createObject, deleteObject, patchObject, versionOf } from './write-obje
  * The way of a PV from the temporary claim to the target (docs/data-volumes.md#transfer). Each step looks at everything
  * afresh and writes on the version that it has seen, so that it may be repeated, interrupted, and done by two at once:
  *
- * record what is there → Retain → the temporary claim goes → the target names the PV → the PV names the target → bound
- * → reclaim policy as before
+ * record what is there → Retain → the Job that copied and the temporary claim go → the target names the PV → the PV
+ * names the target → bound → reclaim policy as before
  */
 
 interface Names {
@@ -171,6 +171,7 @@ async function move(tools: VolumeTools, of: OfVolume, from: Names, data: Transfe
   if (!(await setReclaimPolicy(tools, volume, 'Retain', 'it goes to another namespace')))
     return at(running('Running'), true);
   if (source !== null && !memory.isSourceGone) {
+    await removeCopier(tools, dataVolume, from);
     const wait = await giveUpSource(tools, source, volume);
     return at(wait === null ? running('Running') : wait);
   }
@@ -227,6 +228,15 @@ const protections = [
   'snapshot.storage.kubernetes.io/pvc-as-source-protection',
   'provisioner.storage.kubernetes.io/cloning-protection',
 ];
+
+/** A Pod that has ended holds its claims too, as long as its Job keeps it. What it has copied is on the volume. */
+async function removeCopier(tools: VolumeTools, { metadata }: DataVolume, { namespace }: Names): Promise<void> {
+  if (metadata.annotations?.[volumeAnnotations.cloneType] !== 'copy') return;
+  const key = { namespace, name: temporaryNames.job(metadata.uid) };
+  const job = await tools.client.get(storageResources.Job, key, tools.scope.signal);
+  if (job === null || job.metadata.deletionTimestamp !== undefined) return;
+  await deleteObject(tools, storageResources.Job, job, 'its copy goes to the target');
+}
 
 /** @returns what it waits for; null: it is going */
 async function giveUpSource(tools: VolumeTools, source: Claim, volume: Volume): Promise<TransferFacts | null> {

@@ -92,12 +92,14 @@ export function snapshotFacts(
   };
 }
 
-export function jobFacts({ status }: Job): JobFacts {
+export function jobFacts({ metadata, status }: Job): JobFacts {
+  const claimUid = metadata.annotations?.[volumeAnnotations.copiesInto] ?? null;
   const holds = (...types: string[]) =>
     status?.conditions?.find((one) => types.includes(one.type) && one.status === 'True');
   const failed = holds('Failed', 'FailureTarget');
-  if (failed !== undefined) return { state: 'failed', message: failed.message || failed.reason || 'no message' };
-  return { state: holds('Complete') === undefined ? 'active' : 'complete', message: '' };
+  if (failed !== undefined)
+    return { state: 'failed', claimUid, message: failed.message || failed.reason || 'no message' };
+  return { state: holds('Complete') === undefined ? 'active' : 'complete', claimUid, message: '' };
 }
 
 export const transferFacts = ({ status }: ObjectTransfer): TransferFacts => ({

@@ -14,7 +14,6 @@ interface Found {
 
 interface Pod {
   spec?: { nodeName?: string; volumes?: { persistentVolumeClaim?: { claimName: string } }[] };
-  status?: { phase?: string };
 }
 
 export interface ControllerOptions {
@@ -68,14 +67,12 @@ export function runControllers({ storage, objects, resources, clock, random }: C
     for (const found of all()) if (found.resource.kind === 'ResourceQuota') applyQuota(found);
   };
 
-  /** Whether a Pod that is placed and has not ended mounts it. */
+  /** Whether there is a Pod that is placed and names it, though it may have ended. */
   const isMounted = (there: readonly Found[], { metadata: { namespace, name } }: StoredObject): boolean =>
     there.some(({ resource, object }) => {
       if (resource.kind !== 'Pod' || object.metadata.namespace !== namespace) return false;
-      const { spec, status } = object as unknown as Pod;
-      const { nodeName = '', volumes = [] } = spec ?? {};
-      const isOver = status?.phase === 'Succeeded' || status?.phase === 'Failed';
-      return nodeName !== '' && !isOver && volumes.some((one) => one.persistentVolumeClaim?.claimName === name);
+      const { nodeName = '', volumes = [] } = (object as unknown as Pod).spec ?? {};
+      return nodeName !== '' && volumes.some((one) => one.persistentVolumeClaim?.claimName === name);
     });
 
   const release = ({ resource, object }: Found, finalizer: string): void => {
@@ -115,10 +112,8 @@ export function runControllers({ storage, objects, resources, clock, random }: C
 
   storage.subscribe(({ type, object }) => {
     const { ownerReferences, deletionTimestamp } = object.metadata;
-    const isOver =
-      object.kind === 'Pod' && ['Succeeded', 'Failed'].includes((object as unknown as Pod).status?.phase ?? '');
     const isLimit = object.kind === 'ResourceQuota';
     const isLeaving = ownerReferences !== undefined || deletionTimestamp !== undefined;
-    if (type === 'DELETED' || isLeaving || isOver || isLimit) schedule();
+    if (type === 'DELETED' || isLeaving || isLimit) schedule();
   });
 }

@@ -228,7 +228,9 @@ export function createObjects(options: {
         const differ = `the ResourceVersion in the precondition (${version}) does not match the ResourceVersion in record (${resourceVersion})`;
         throw conflict(subject, `${differ}. The object might have been modified`, named);
       }
-      const graceSeconds = gracePeriodSeconds ?? (resource.plural === 'pods' && isScheduled(object) ? 30 : 0);
+      const graceSeconds = isEndedPod(object)
+        ? 0
+        : (gracePeriodSeconds ?? (resource.plural === 'pods' && isScheduled(object) ? 30 : 0));
       if (!isHeld(object) && graceSeconds === 0) {
         storage.remove(resource, key);
         return { left: null, uid };
@@ -291,6 +293,10 @@ const isHeld = ({ metadata: { finalizers = [] }, kind, spec }: Draft): boolean =
 
 const isScheduled = ({ spec }: StoredObject): boolean =>
   isFields(spec) && typeof spec['nodeName'] === 'string' && spec['nodeName'] !== '';
+
+/** No kubelet has to end it. */
+const isEndedPod = ({ kind, status }: StoredObject): boolean =>
+  kind === 'Pod' && isFields(status) && ['Succeeded', 'Failed'].includes(String(status['phase']));
 
 const withoutTimes = (managers: readonly Manager[]): object[] =>
   managers

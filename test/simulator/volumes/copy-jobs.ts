@@ -20,6 +20,7 @@ export interface CopyJobs {
 interface Job extends StoredObject {
   spec: {
     template: {
+      metadata: { labels: Record<string, string> };
       spec: {
         volumes: { persistentVolumeClaim: { claimName: string; readOnly?: boolean } }[];
         containers: { args: string[] }[];
@@ -30,6 +31,8 @@ interface Job extends StoredObject {
 
 /** Between two looks at claims that are not bound yet. */
 const pollMs = 500;
+/** What a container takes to end when its Pod is deleted. */
+const endMs = 1_000;
 
 export function playCopyJobs(cluster: Cluster, driverOf: (name: string) => CsiDriver): CopyJobs {
   const { clock, kubernetes } = cluster;
@@ -44,8 +47,41 @@ export function playCopyJobs(cluster: Cluster, driverOf: (name: string) => CsiDr
   const isThere = ({ metadata: { namespace, name, uid } }: Job): boolean =>
     kubernetes.object('jobs', { namespace, name })?.metadata.uid === uid;
 
+  const podPath = ({ metadata: { namespace = '', name, uid } }: Job, subresource?: 'status'): string =>
+    resourcePath('v1', 'pods', {
+      namespace,
+      name: `${name}-${uid.slice(0, 5)}`,
+      ...(subresource !== undefined && { subresource }),
+    });
+
+  /** Its Pod, on the node: from now on its claims are held, until it is gone. */
+  const place = (job: Job): void => {
+    const { namespace = '', name, uid } = job.metadata;
+    const { metadata, spec } = job.spec.template;
+    const owner = { apiVersion: 'batch/v1', kind: 'Job', name, uid, controller: true, blockOwnerDeletion: true };
+    kubernetes.answer({
+      method: 'POST',
+      path: resourcePath('v1', 'pods', { namespace }),
+      body: {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { ...metadata, namespace, name: podPath(job).split('/').at(-1), ownerReferences: [owner] },
+        spec: { ...spec, nodeName: 'node-1' },
+      },
+    });
+  };
+
+  const endPod = (job: Job, phase: 'Succeeded' | 'Failed'): unknown =>
+    kubernetes.answer({
+      method: 'PATCH',
+      patchType: 'merge',
+      path: podPath(job, 'status'),
+      body: { status: { phase } },
+    });
+
   const end = (job: Job, type: 'Complete' | 'Failed', message: string): void => {
     const { namespace = '', name } = job.metadata;
+    endPod(job, type === 'Complete' ? 'Succeeded' : 'Failed');
     const condition = { type, status: 'True', reason: type === 'Failed' ? 'BackoffLimitExceeded' : '', message };
     kubernetes.answer({
       method: 'PATCH',
@@ -80,6 +116,7 @@ export function playCopyJobs(cluster: Cluster, driverOf: (name: string) => CsiDr
       if (!isThere(job)) return;
       const [source, target] = [from, to].map((name) => handleOf(cluster.get('claims', name, namespace)));
       if (source && target) {
+        place(job);
         await clock.sleep(jobs.copyMs);
         if (!isThere(job)) return;
         const failure = jobs.failures.shift();
@@ -92,7 +129,18 @@ export function playCopyJobs(cluster: Cluster, driverOf: (name: string) => CsiDr
     }
   }
 
+  /** As the kubelet ends it. */
+  const endDeleted = ({ metadata: { namespace = '', name } }: StoredObject): void =>
+    void clock.after(endMs, () => {
+      const path = resourcePath('v1', 'pods', { namespace, name });
+      if (kubernetes.object('pods', { namespace, name }) !== null)
+        kubernetes.answer({ method: 'DELETE', path, query: { gracePeriodSeconds: 0 } });
+    });
+
   kubernetes.subscribe(({ type, resource, object }) => {
+    const { deletionTimestamp, ownerReferences = [] } = object.metadata;
+    const isOfJob = resource.kind === 'Pod' && ownerReferences.some(({ kind }) => kind === 'Job');
+    if (type === 'MODIFIED' && isOfJob && deletionTimestamp !== undefined) endDeleted(object);
     const job = object as Job;
     if (type === 'ADDED' && resource.kind === 'Job' && job.spec.template.spec.containers[0]?.args[0] === 'copy-volume')
       clock.after(10, () => void run(job).catch(() => undefined));

@@ -58,6 +58,38 @@ test.each(moments)('a PVC that is deleted %s (source in %s) is made anew', async
   });
 });
 
+const ofJob: [when: string, from: string, moment: Moment][] = [home, elsewhere].flatMap((from) => [
+  ['while a Job copies into it', from, ({ type, object }) => type === 'ADDED' && object.kind === 'Pod'],
+  [
+    'when a Job has copied into it',
+    from,
+    ({ object }) => object.kind === 'Pod' && object.status?.phase === 'Succeeded',
+  ],
+]);
+
+test.each(ofJob)('a PVC that is deleted %s (source in %s) is copied anew', async (_when, from, moment) => {
+  await inVolumeWorld({ settings: { strategyOverride: 'copy', copyImage: 'drover:test' } }, async (world) => {
+    const { kubernetes } = world.deployment;
+    let isDone = false;
+    kubernetes.subscribe(({ type, object }) => {
+      if (isDone || !moment({ type, object: object as unknown as ReadVolumeObject })) return;
+      isDone = true;
+      const { spec } = object as unknown as { spec: { volumes: { persistentVolumeClaim: { claimName: string } }[] } };
+      const name = spec.volumes[1]?.persistentVolumeClaim.claimName ?? '';
+      const path = `/api/v1/namespaces/${from}/persistentvolumeclaims/${name}`;
+      void world.api.request({ method: 'DELETE', path }, never);
+    });
+    await world.makeSource('golden', 'bytes', {}, from);
+    await world.makeVolume('disk', { source: ofClaim('golden', from) });
+    await world.made('disk', 5 * minute);
+    expect(isDone).toBe(true);
+    expect(world.storage.read(home, 'disk')).toBe('bytes');
+    await world.pass(30 * second);
+    expect(world.driver.volumes).toHaveLength(2);
+    expect(await world.violations()).toEqual([]);
+  });
+});
+
 test('a run that is terminated while the volume is on its way: the next one brings it', async () => {
   await inVolumeWorld({}, async (world) => {
     const { kubernetes, simulation } = world.deployment;
