@@ -266,6 +266,9 @@ export interface Patience {
   known: string | null;
 }
 
+/** What a claim is filled from, in its namespace. A snapshot of drover's has its source's uid in its name. */
+export type CloneOf = { kind: 'pvc'; name: string; uid: string } | { kind: 'snapshot'; name: string };
+
 /** A claim that is to be filled. */
 export interface NewClaim {
   /** Null: the target. */
@@ -323,7 +326,7 @@ export interface DataVolumeActivities {
       NewClaim & {
         /** The temporary claim is what a Job is to copy, and does not become the target. */
         isCopied?: boolean;
-        from: { kind: 'pvc' | 'snapshot'; name: string } | null;
+        from: CloneOf | null;
         /** As large as what it is made from: it is expanded afterwards. */
         spec: { requestBytes: number };
       } & Patience,

@@ -1,5 +1,6 @@
 import type {
   ClaimSpec,
+  CloneOf,
   DataVolumeInput,
   DesiredVolume,
   ObservedVolume,
@@ -32,7 +33,7 @@ export type VolumeStep = Step & { phase: VolumePhase } & (
     | {
         kind: 'claim';
         isTemporary: boolean;
-        from: { kind: 'pvc' | 'snapshot'; name: string } | null;
+        from: CloneOf | null;
         requestBytes: number;
         known: string | null;
       }

@@ -199,7 +199,7 @@ function planRestore(
   if (strategy === 'csi-clone')
     return restore(situation, desired, strategy, made, {
       ...claim,
-      from: { kind: 'pvc', name: source.name },
+      from: { kind: 'pvc', name: source.name, uid: source.claim?.uid ?? '' },
       phase: 'CSICloneInProgress',
       requestBytes: source.claim === null ? wanted : restoreBytes(source.claim, wanted),
     });

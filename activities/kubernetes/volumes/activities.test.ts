@@ -246,7 +246,7 @@ test('a claim that the provisioner refuses is a fact, until another is seen', ()
         ...ofVolume('src', 'copy'),
         begin: null,
         temporaryIn: null,
-        from: { kind: 'pvc', name: golden.name },
+        from: { kind: 'pvc', ...world.goldenSource() },
         spec: claimSpec,
         cloneDepth: 1,
         patienceMs,

@@ -1,5 +1,5 @@
 import type { DataVolume } from '../../../contracts/crds/data-volume.ts';
-import type { ClaimSpec } from '../../../contracts/data-volume/data-volume.ts';
+import type { ClaimSpec, CloneOf } from '../../../contracts/data-volume/data-volume.ts';
 import { volumeAnnotations, volumeLabels } from '../../../contracts/data-volume/metadata.ts';
 import { apiVersionOf } from '../../../contracts/kinds/object.ts';
 import { quantityText } from '../../../contracts/quantity.ts';
@@ -82,7 +82,7 @@ const dataSources = {
 
 export const claimSpecOf = (
   { storageClass, accessModes, volumeMode, requestBytes }: NewClaimSpec,
-  from: { kind: 'pvc' | 'snapshot'; name: string } | null,
+  from: CloneOf | null,
 ) => ({
   accessModes: [...accessModes],
   volumeMode,

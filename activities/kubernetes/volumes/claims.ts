@@ -13,6 +13,7 @@ import { beginWork, type HeldWork, holdWork } from './begin-work.ts';
 import { claimSpecOf, controllerOf, targetMetadata, temporaryMetadata } from './claim-objects.ts';
 import { describeClaim } from './claim-problem.ts';
 import type { OfVolume, VolumeTools } from './dependencies.ts';
+import { checkSource } from './source-users.ts';
 import { claimFacts, ownerOf, requestBytesOf } from './volume-facts.ts';
 import { createObject, deleteObject, patchObject, versionOf } from './write-object.ts';
 
@@ -101,6 +102,7 @@ export async function makeClaim(
     if (transfer !== null)
       throw droverFailure('ObjectConflict', `The volume of DataVolume ${namespace}/${name} is on its way already`);
   }
+  if (from?.kind === 'pvc') await checkSource(tools, { ...from, namespace: temporaryIn ?? namespace });
   const metadata =
     temporaryIn === null
       ? targetMetadata(volume, spec.volumeMode, cloneDepth)

@@ -20,7 +20,7 @@ import {
   userKey,
   usersOf,
 } from './snapshot-users.ts';
-import { readSourceUsers } from './source-users.ts';
+import { checkSource, readSourceUsers } from './source-users.ts';
 import { snapshotFacts } from './volume-facts.ts';
 import { createObject, identityOf, patchObject } from './write-object.ts';
 
@@ -203,7 +203,7 @@ async function ownSnapshot(
   return await cut(tools, of, work, { source, snapshotClass, allowsUse, name: key.name, asked: [of.uid] });
 }
 
-/** @returns null: there is one of that name, or a Pod uses the source */
+/** @returns null: there is one of that name, or a Pod uses the source. @throws ObjectNotFound where that is gone */
 async function cut(
   tools: VolumeTools,
   of: OfVolume,
@@ -218,6 +218,7 @@ async function cut(
 ): Promise<Snapshot | null> {
   if (!(await work.isFree())) return null;
   await work.live();
+  await checkSource(tools, source);
   return await createObject(
     tools,
     storageResources.VolumeSnapshot,

@@ -1,5 +1,6 @@
 import type { DataVolumeActivities } from '../../../contracts/data-volume/data-volume.ts';
 import { volumeLabels } from '../../../contracts/data-volume/metadata.ts';
+import { droverFailure } from '../../../runtime/failure.ts';
 import { storageResources } from '../../../runtime/kubernetes/storage-resources.ts';
 import { awaitFact } from './await-fact.ts';
 import { beginWork } from './begin-work.ts';
@@ -22,6 +23,21 @@ export async function readSourceUsers(
     )
     .map(({ metadata }) => metadata.name)
     .toSorted();
+}
+
+/**
+ * What is made of a PVC names it by its name alone, and may have waited since the source was observed.
+ *
+ * @throws ObjectNotFound where another one has the name by now, or it is being deleted
+ */
+export async function checkSource(
+  { client, scope }: VolumeTools,
+  { namespace, name, uid }: { namespace: string; name: string; uid: string },
+): Promise<void> {
+  const { metadata } =
+    (await client.get(storageResources.PersistentVolumeClaim, { namespace, name }, scope.signal)) ?? {};
+  if (metadata?.uid === uid && metadata.deletionTimestamp === undefined) return;
+  throw droverFailure('ObjectNotFound', `PersistentVolumeClaim ${namespace}/${name}, which is to be cloned, is gone`);
 }
 
 export async function awaitFreeSource(

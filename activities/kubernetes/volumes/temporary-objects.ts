@@ -69,8 +69,10 @@ export function createRemover(tools: VolumeTools, removal: Removal): Remover {
     }
   }
 
+  /** One that has its data goes with its DataVolume, by Kubernetes, unless a user has made it an orphan to keep it. */
   async function removeTarget(target: Claim | null): Promise<void> {
     if (target?.metadata.annotations?.[volumeAnnotations.createdForDataVolume] !== removal.uid) return;
+    if (target.metadata.annotations[volumeAnnotations.populatedFor] === removal.name) return;
     if (target.metadata.deletionTimestamp === undefined)
       await deleteObject(tools, claims, target, 'its DataVolume does not need it any more');
   }

@@ -45,7 +45,7 @@ async function onTheWay(seed: number, body: (way: Way) => Promise<void>): Promis
       ...of,
       begin,
       temporaryIn: 'src',
-      from: { kind: 'pvc', name: golden.name },
+      from: { kind: 'pvc', ...world.goldenSource() },
       spec: claimSpec,
       cloneDepth: 1,
       patienceMs: 60_000,

@@ -72,7 +72,7 @@ test.each(ofJob)('a PVC that is deleted %s (source in %s) is copied anew', async
     const { kubernetes } = world.deployment;
     let isDone = false;
     kubernetes.subscribe(({ type, object }) => {
-      if (isDone || !moment({ type, object: object as unknown as ReadVolumeObject })) return;
+      if (isDone || !moment({ type, object })) return;
       isDone = true;
       const { spec } = object as unknown as { spec: { volumes: { persistentVolumeClaim: { claimName: string } }[] } };
       const name = spec.volumes[1]?.persistentVolumeClaim.claimName ?? '';

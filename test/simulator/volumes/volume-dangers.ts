@@ -1,4 +1,5 @@
 import { clonePolicy, clonePolicyBinding } from '../../../contracts/data-volume/clone-policy.ts';
+import { mergeObject } from '../../../lab/kubernetes-objects.ts';
 import { cutMonday, otherClass, withOtherDriver } from './foreign-snapshot.ts';
 import { storageNames } from './storage-classes.ts';
 import {
@@ -7,6 +8,7 @@ import {
   installPolicy,
   inVolumeWorld,
   minute,
+  never,
   ofClaim,
   ofSnapshot,
   second,
@@ -37,6 +39,9 @@ async function holds(world: VolumeWorld, name: string, content: string, withinMs
 
 const isMade = async (world: VolumeWorld, name: string): Promise<boolean> =>
   (await world.claim(name))?.status?.phase === 'Bound';
+
+const reasonOf = async (world: VolumeWorld, name: string): Promise<string | undefined> =>
+  (await world.volume(name)).status?.conditions?.find(({ type }) => type === 'Running')?.reason;
 
 export const volumeDangers: readonly VolumeDanger[] = [
   {
@@ -172,6 +177,25 @@ export const volumeDangers: readonly VolumeDanger[] = [
     },
   },
   {
+    name: 'a source is replaced while its clone waits for room',
+    options: () => ({ settings: { snapshotsPerSource: 1 } }),
+    async happen(world) {
+      await world.makeSource('golden', 'bytes');
+      world.driver.delay('DeleteSnapshot', 2 * minute);
+      await world.makeVolume('first', {});
+      await world.inPhase('first', 'Succeeded');
+      await world.makeVolume('disk', {});
+      await world.until(async () => (await reasonOf(world, 'disk')) === 'TooManySnapshots', minute);
+      await world.pass(10 * second);
+      const path = `/api/v1/namespaces/${home}/persistentvolumeclaims/golden`;
+      await world.api.request({ method: 'DELETE', path }, never);
+      await world.until(async () => (await world.claim('golden')) === null, minute);
+      await world.makeSource('golden', 'others');
+      await world.pass(10 * minute);
+      return complainWhere(await isMade(world, 'disk'), 'the volume of another PVC was cloned');
+    },
+  },
+  {
     name: 'the driver takes no snapshots',
     options: () => ({ settings: { deadlineMs: minute, onDeadline: 'copy', copyImage: 'drover:test' } }),
     async happen(world) {
@@ -193,6 +217,26 @@ export const volumeDangers: readonly VolumeDanger[] = [
       return [
         ...complainWhere(!isGone, 'it does not go'),
         ...complainWhere(world.driver.snapshots.length > 0, 'it is gone before its snapshot is'),
+      ];
+    },
+  },
+  {
+    name: 'a user keeps the PVC of a complete clone',
+    async happen(world) {
+      await world.makeSource('golden', 'bytes');
+      world.driver.delay('DeleteSnapshot', 2 * minute);
+      await world.makeVolume('disk', {});
+      await world.inPhase('disk', 'Succeeded');
+      // As the garbage collector does for `kubectl delete --cascade=orphan`.
+      const orphan = { namespace: home, name: 'disk', ownerReferences: null };
+      await mergeObject(world.api, { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: orphan });
+      await world.removeVolume('disk');
+      await world.pass(10 * minute);
+      const claim = await world.claim('disk');
+      return [
+        ...complainWhere(claim === null, 'the PVC is gone'),
+        ...complainWhere(claim !== null && world.storage.read(home, 'disk') !== 'bytes', 'its bytes are others'),
+        ...complainWhere(world.driver.snapshots.length > 0, 'a snapshot is left at the driver'),
       ];
     },
   },

@@ -48,6 +48,26 @@ export const volumeMutations: readonly SourceMutation[] = [
     },
   },
   {
+    name: 'sourceTakenByName',
+    breaks: 'a snapshot is cut of the source that was observed alone',
+    caughtBy: 'a source is replaced while its clone waits for room',
+    activity: {
+      file: `${volumes}/source-snapshot.ts`,
+      from: /await checkSource\(tools, source\);/u,
+      to: '',
+    },
+  },
+  {
+    name: 'keptClaimRemoved',
+    breaks: 'a PVC that has its data is left to Kubernetes’ garbage collector',
+    caughtBy: 'a user keeps the PVC of a complete clone',
+    activity: {
+      file: `${volumes}/temporary-objects.ts`,
+      from: /if \(target\.metadata\.annotations\[volumeAnnotations\.populatedFor\] === removal\.name\) return;/u,
+      to: '',
+    },
+  },
+  {
     name: 'permissionAssumed',
     breaks: 'without the policy nothing is permitted',
     caughtBy: 'nothing proves that a clone is permitted',
