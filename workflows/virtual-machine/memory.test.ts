@@ -1,6 +1,13 @@
 import type { GuestAsked } from '../../contracts/virtual-machine/metadata.ts';
 import type { Stage, StageFailure, VirtualMachineMemory } from '../../contracts/virtual-machine/observation.ts';
-import { beginMs, contextOf, failureIn, memoryOf, type Given } from '../../test/fixtures/workflows/virtual-machine.ts';
+import {
+  beginMs,
+  candidateOf,
+  contextOf,
+  failureIn,
+  memoryOf,
+  type Given,
+} from '../../test/fixtures/workflows/virtual-machine.ts';
 import { applyFailure, applyResult, failedBy, noMemory, prune, pruneBy, resetFailures } from './memory.ts';
 import type { StagedAction, VirtualMachineAction } from './plan/context.ts';
 
@@ -320,6 +327,12 @@ const stale: [why: string, memory: Partial<VirtualMachineMemory>, given: Given, 
   ['one of a VM that is gone', { customized: { moId: 'vm-1', noted: 'c1' } }, { vm: null }, false],
   ['a create whose VM is not there', { create: running }, { vm: null }, true],
   ['a create whose VM is', { create: running }, {}, false],
+  [
+    'a create whose VM has no owner yet',
+    { create: running },
+    { observed: { candidates: [candidateOf({ owner: null, foundBy: ['uid', 'name'] })] } },
+    true,
+  ],
   ['a failed create whose VM is not there', { failures: [failureIn('create')] }, { vm: null }, true],
   ['a failed create whose VM is', { failures: [failureIn('create')] }, {}, false],
   ['what failed of a VM that is there', { failures: [failureIn('power', false)] }, {}, true],

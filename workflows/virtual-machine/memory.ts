@@ -6,7 +6,7 @@ import type { GuestQuestion, StageFailure, VirtualMachineMemory } from '../../co
 import type { Problem } from '../lib/failures.ts';
 import { retryAfterMs } from '../lib/retry.ts';
 import { type StagedAction, type VirtualMachineSituation } from './plan/context.ts';
-import { findOwn } from './plan/find-own.ts';
+import { findOwn, mayBeHalfMade } from './plan/find-own.ts';
 import { countChange, isChange } from './plan/no-progress.ts';
 import { powerStateOf } from './plan/power.ts';
 import { lastRestartMs, requestedMs } from './plan/restart.ts';
@@ -177,7 +177,8 @@ export function pruneBy<M extends VirtualMachineMemory>(
   const isOn = vm !== null && powerStateOf(vm) === 'PoweredOn';
   const lastMs = lastRestartMs(vm?.config?.extraConfig ?? {});
   const found = findOwn(desired, candidates);
-  const isMade = found.kind === 'own';
+  // The create may still write its owner.
+  const isMade = found.kind === 'own' && !mayBeHalfMade(found);
   // What has failed of a VM that is gone is nothing of the next one.
   const isOver = (stage: StageFailure['stage']): boolean =>
     isMade ? stage === 'create' : found.kind === 'none' && stage !== 'create' && stage !== 'delete';

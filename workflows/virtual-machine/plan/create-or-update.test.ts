@@ -5,11 +5,18 @@ import {
   contextOf,
   failureIn,
   inShort,
+  minute,
   type Given,
 } from '../../../test/fixtures/workflows/virtual-machine.ts';
 
 const none: Given = { vm: null };
 const both = ['vm-1', 'vm-2'].map((moId) => candidateOf({ moId, foundBy: ['owner'], isRecorded: null }));
+const creatingSince = new Date(beginMs).toISOString();
+const unowned: Given = { ...none, observed: { candidates: [candidateOf({ owner: null, foundBy: ['name'] })] } };
+const unread: Given = {
+  ...none,
+  observed: { candidates: [candidateOf({ owner: null, unreadable: true, foundBy: ['name'] })] },
+};
 const moved = (resourcePool: boolean, folder: boolean) => ({
   location: { resourcePool, folder },
   powerState: 'poweredOff' as const,
@@ -110,6 +117,59 @@ const rows: [why: string, given: Given, does: string][] = [
     'a foreign VM of that name is never touched',
     { ...none, observed: { candidates: [candidateOf({ moId: 'vm-2', owner: null, foundBy: ['name'] })] } },
     'stop NotOwned',
+  ],
+  [
+    'its own create may have made it, and is waited for',
+    { ...unowned, memory: { create: { task: 'task-1', sinceMs: beginMs } } },
+    'awaitTask',
+  ],
+  [
+    'also where vCenter shows no configuration of it yet',
+    { ...unread, memory: { create: { task: 'task-1', sinceMs: beginMs } } },
+    'awaitTask',
+  ],
+  [
+    'where it is not known whether vCenter accepted the create, its owner is waited for',
+    { ...unowned, memory: { create: { task: null, sinceMs: beginMs }, failures: [failureIn('create')] } },
+    'wait Creating',
+  ],
+  ['so is it where a run before has begun a create', { ...unowned, desired: { creatingSince } }, 'wait Creating'],
+  ['and vCenter shows no configuration yet', { ...unread, desired: { creatingSince } }, 'wait Creating'],
+  [
+    'but not longer than a create takes',
+    { ...unowned, desired: { creatingSince }, nowMs: beginMs + 60 * minute },
+    'stop NotOwned',
+  ],
+  [
+    'also of this run',
+    { ...unowned, memory: { create: { task: null, sinceMs: beginMs } }, nowMs: beginMs + 60 * minute },
+    'stop NotOwned',
+  ],
+  [
+    'nor after the create has failed for good',
+    { ...unowned, desired: { creatingSince }, memory: { failures: [failureIn('create', false)] } },
+    'stop NotOwned',
+  ],
+  ['a note that is no time says nothing', { ...unowned, desired: { creatingSince: 'x' } }, 'stop NotOwned'],
+  [
+    'one with an owner is another’s, also while a create is under way',
+    {
+      ...none,
+      observed: { candidates: [candidateOf({ owner: { namespacedName: 'a/b', uid: 'b' }, foundBy: ['name'] })] },
+      memory: { create: { task: 'task-1', sinceMs: beginMs } },
+    },
+    'stop NotOwned',
+  ],
+  ['one that vCenter shows no configuration of is not judged', unread, 'stop NotConnected'],
+  [
+    'nor, during a create, the one that the status names',
+    { ...none, observed: { candidates: [candidateOf({ owner: null, unreadable: true })] }, desired: { creatingSince } },
+    'stop NotConnected',
+  ],
+  [
+    'one that is being made is not adopted',
+    { observed: { candidates: [candidateOf({ owner: null, foundBy: ['uid', 'name'] })] }, desired: { creatingSince } },
+    'wait Creating',
   ],
   ['two that could be it are an error', { observed: { candidates: both } }, 'stop Ambiguous'],
   [

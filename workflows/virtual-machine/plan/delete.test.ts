@@ -85,6 +85,23 @@ const rows: [why: string, given: Given, does: string][] = [
     { vm: null, desired: { creatingSince: '2026-01-01T00:00:00Z' } },
     'cancelCreate, patchVirtualMachine',
   ],
+  [
+    'also where vCenter lists the VM, and shows no configuration of it yet',
+    {
+      vm: null,
+      observed: { candidates: [{ ...unread, foundBy: ['name'] }] },
+      desired: { creatingSince: '2026-01-01T00:00:00Z' },
+    },
+    'cancelCreate, patchVirtualMachine',
+  ],
+  [
+    'or shows no owner of it yet',
+    {
+      observed: { candidates: [candidateOf({ owner: null, foundBy: ['uid', 'name'] })] },
+      desired: { creatingSince: '2026-01-01T00:00:00Z' },
+    },
+    'cancelCreate, patchVirtualMachine',
+  ],
   ['a note of before is no create', { vm: off, desired: { creatingSince: '2026-01-01T00:00:00Z' } }, 'destroy'],
   [
     'what was copied for a VM that is not made is removed, and then noted',

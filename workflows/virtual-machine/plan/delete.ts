@@ -1,7 +1,7 @@
 import { virtualMachineAnnotations, virtualMachineFinalizers } from '../../../contracts/virtual-machine/metadata.ts';
 import type { ObservedVm } from '../../../contracts/virtual-machine/observation.ts';
 import type { Outcome } from './context.ts';
-import { findOwn, type Ownership } from './find-own.ts';
+import { findOwn, mayBeHalfMade, type Ownership } from './find-own.ts';
 import { isConnected, isPaused } from './config.ts';
 import { judgeVcenter, planAdoption } from './normal.ts';
 import { placeOf, removeCopies } from './cached-files.ts';
@@ -25,8 +25,8 @@ export function planDelete(context: Context): Outcome {
   if (elsewhere !== null) return elsewhere;
 
   const found = findOwn(desired, observed.candidates);
-  // A create that is under way would leave a VM behind.
-  const mayBeMade = found.kind === 'own' || found.kind === 'ambiguous' || found.kind === 'unreadable';
+  // A create that is under way would leave a VM behind. vCenter lists that one before its owner is written.
+  const mayBeMade = ['own', 'ambiguous', 'unreadable'].includes(found.kind) && !mayBeHalfMade(found);
   if (memory.create !== null || (desired.creatingSince !== null && !mayBeMade)) return cancelCreate(context);
   // Released, it would have no owner: nothing but its owner says that drover made it.
   if (found.kind === 'unreadable') return stop('NotConnected', found.message);

@@ -21,7 +21,7 @@ import {
   type VirtualMachineAction,
   type VmContext,
 } from './context.ts';
-import { findOwn } from './find-own.ts';
+import { findOwn, mayBeHalfMade } from './find-own.ts';
 import { isConnected } from './config.ts';
 import { locationMismatch, type LocationMismatch } from './location.ts';
 import { madeNotes } from './power.ts';
@@ -158,13 +158,15 @@ function fillIn({
  * run has begun shows as a create in flight.
  */
 export function planCreateOrUpdate(context: Context): Outcome {
-  const { desired, observed, memory, settings } = context;
+  const { desired, observed, settings } = context;
   if (desired.managerId === null) {
     return patch('create', 'Note which vCenter it is in', {
       annotations: { [virtualMachineAnnotations.managerId]: observed.managerId },
     });
   }
   const found = findOwn(desired, observed.candidates);
+  const unfinished = mayBeHalfMade(found) ? waitForOwner(context) : null;
+  if (unfinished !== null) return unfinished;
   switch (found.kind) {
     case 'foreign':
       return stop('NotOwned', found.message);
@@ -179,17 +181,45 @@ export function planCreateOrUpdate(context: Context): Outcome {
         ? planOwn({ ...context, vm: observed.vm })
         : planAdoption({ ...context, vm: observed.vm });
     case 'none': {
-      const task = memory.create?.task ?? null;
-      if (task !== null)
-        return execute('create', [
-          `Wait until VM ${desired.name} is made`,
-          { kind: 'awaitTask', task, deadlineMs: settings.taskMs },
-        ]);
+      const making = awaitCreate(context);
+      if (making !== null) return making;
       const failure = failureOf(context, 'create');
       const outcome = planCreate(context);
       return failure !== undefined && outcome.kind === 'execute' ? retry(failure) : outcome;
     }
   }
+}
+
+/** Null: no task of a create is known that is under way. */
+function awaitCreate({ desired, memory, settings }: Context): Outcome | null {
+  const task = memory.create?.task ?? null;
+  return task === null
+    ? null
+    : execute('create', [
+        `Wait until VM ${desired.name} is made`,
+        { kind: 'awaitTask', task, deadlineMs: settings.taskMs },
+      ]);
+}
+
+/**
+ * A VM that has no owner yet is not judged while a create may be making it: it would be taken for a stranger's, or be
+ * adopted as if its guest were set up. Null: no create is under way, or it has had its time.
+ */
+function waitForOwner(context: Context): Outcome | null {
+  const { desired, memory, settings, nowMs } = context;
+  const making = awaitCreate(context);
+  if (making !== null) return making;
+  const hasEnded = memory.failures.some(({ stage, requeue }) => stage === 'create' && !requeue);
+  const noted = hasEnded ? null : desired.creatingSince;
+  // A note that is no time says nothing.
+  const endMs = (memory.create?.sinceMs ?? Date.parse(noted ?? '')) + settings.taskMs;
+  return nowMs < endMs
+    ? wait(
+        'Creating',
+        `the owner of VM ${desired.name}, which may be being made: vCenter lists a VM before its owner is written`,
+        Math.min(nowMs + settings.pollMs, endMs),
+      )
+    : null;
 }
 
 /** Of a VM that was moved out of its namespace nothing is changed, as whose it is now is not known. */
