@@ -14,6 +14,26 @@ const missing = (type: string): string =>
     `<missingSet><path>name</path><fault><fault xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="${type}"><object type="VirtualMachine">vm-1</object><privilegeId>System.View</privilegeId></fault><localizedMessage>no</localizedMessage></fault></missingSet>`,
   );
 
+const destroying = vimAnswer('Destroy_Task', '<returnval type="Task">task-1</returnval>');
+const signal = new AbortController().signal;
+
+test.each<[what: string, confirmed: boolean, sent: string[]]>([
+  ['is sent', true, ['RetrievePropertiesEx', 'Destroy_Task']],
+  ['is not sent where that is refused', false, ['RetrievePropertiesEx']],
+])('a call that is confirmed in its turn %s', async (_, confirmed, methods) => {
+  const { vcenter, sent } = openScriptedVcenter([200, named], [200, destroying]);
+  const self = { type: 'Folder', value: 'group-v1' };
+  const call = vcenter.call('Destroy_Task', self, {}, signal, {
+    confirm: async (vim, limited) => {
+      await readProperties(vim, [{ type: 'VirtualMachine', value: 'vm-1' }], ['name'], limited);
+      if (!confirmed) throw new Error('it is not to be sent');
+    },
+  });
+  if (confirmed) await expect(call).resolves.toEqual({ type: 'Task', value: 'task-1' });
+  else await expect(call).rejects.toThrow('it is not to be sent');
+  expect(sent.map(({ method }) => method)).toEqual(methods);
+});
+
 /** Answers to questions for properties, in their order. */
 function opened(...answers: string[]) {
   const { vcenter, sent } = openScriptedVcenter(...answers.map((text): [number, string] => [200, text]));

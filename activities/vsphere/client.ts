@@ -57,6 +57,11 @@ export interface CallOptions {
   isSecret?: boolean;
   /** Of the API, where older ones do not know what is sent: `9.1.0.0`. Default: the oldest that drover speaks. */
   apiVersion?: string;
+  /**
+   * Called when it is the call's turn, right before it is sent; where this throws, nothing is sent. What is asked here
+   * takes no turn of its own: between it and the call stands no queue.
+   */
+  confirm?: (vim: Pick<Vim, 'name' | 'content' | 'call'>, signal: AbortSignal) => Promise<void>;
 }
 
 export interface ClientOptions extends SoapOptions {
@@ -145,28 +150,34 @@ export function openVcenter(settings: VcenterSettings, options: ClientOptions): 
         throw error;
       }
     });
+  const content: Vim['content'] = (signal) =>
+    within('the login', signal, async (limited) => (await sessions.current(limited)).content);
+  const callInTurn: Vim['call'] = async (method, self, args, signal, how = {}) => {
+    const { needsSameSession = false, isSecret = false } = how;
+    const isOver = (decoded: Decoded<typeof method>): boolean =>
+      'fault' in decoded && decoded.fault.type === 'NotAuthenticated';
+    const { session, decoded } = await sessions.use(
+      async (session) => {
+        const { decoded } = await exchange(method, self, args, session.cookie, signal, how);
+        return { session, decoded };
+      },
+      (answer) => isOver(answer.decoded) && !needsSameSession,
+      signal,
+    );
+    if (!needsSameSession || !isOver(decoded)) return valueOf(method, self, decoded, isSecret);
+    sessions.discard(session);
+    throw droverFailure('VsphereUnavailable', `vCenter ${name} ended the session in the middle of ${method}`);
+  };
   return {
     name,
-    content: (signal) => within('the login', signal, async (limited) => (await sessions.current(limited)).content),
-    call: (method, self, args, signal, how = {}) => {
-      const { needsSameSession = false, isSecret = false } = how;
-      const inTurn = async (limited: AbortSignal) => {
-        const isOver = (decoded: Decoded<typeof method>): boolean =>
-          'fault' in decoded && decoded.fault.type === 'NotAuthenticated';
-        const { session, decoded } = await sessions.use(
-          async (session) => {
-            const { decoded } = await exchange(method, self, args, session.cookie, limited, how);
-            return { session, decoded };
-          },
-          (answer) => isOver(answer.decoded) && !needsSameSession,
-          limited,
-        );
-        if (!needsSameSession || !isOver(decoded)) return valueOf(method, self, decoded, isSecret);
-        sessions.discard(session);
-        throw droverFailure('VsphereUnavailable', `vCenter ${name} ended the session in the middle of ${method}`);
-      };
-      return within(method, signal, (limited) => budget.run(() => inTurn(limited), limited));
-    },
+    content,
+    call: (method, self, args, signal, how = {}) =>
+      within(method, signal, (limited) =>
+        budget.run(async () => {
+          await how.confirm?.({ name, content, call: callInTurn }, limited);
+          return await callInTurn(method, self, args, limited, how);
+        }, limited),
+      ),
     storageProfiles: (signal) =>
       within('the list of storage profiles', signal, (limited) =>
         budget.run(

@@ -33,7 +33,7 @@ export const traversal = (type: string, path: string, selectSet: ObjectSpec['sel
  * @throws as a call does; what is gone when one of the objects is; `VsphereNotPermitted` when a path may not be read
  */
 export const readProperties = async (
-  vim: Vim,
+  vim: Pick<Vim, 'name' | 'content' | 'call'>,
   refs: readonly ManagedObjectReference[],
   paths: readonly string[],
   signal: AbortSignal,
@@ -48,7 +48,11 @@ export const readProperties = async (
 };
 
 /** Reads what a filter selects, in one call and one more for each further page. @throws as a call does */
-export async function retrieve(vim: Vim, spec: PropertyFilterSpec, signal: AbortSignal): Promise<ReadObject[]> {
+export async function retrieve(
+  vim: Pick<Vim, 'name' | 'content' | 'call'>,
+  spec: PropertyFilterSpec,
+  signal: AbortSignal,
+): Promise<ReadObject[]> {
   const { propertyCollector } = await vim.content(signal);
   const found: ReadObject[] = [];
   let page: RetrieveResult | undefined = await vim.call(
@@ -69,7 +73,7 @@ export async function retrieve(vim: Vim, spec: PropertyFilterSpec, signal: Abort
   return found;
 }
 
-function toReadObject(vim: Vim, { obj, propSet = [], missingSet = [] }: ObjectContent): ReadObject {
+function toReadObject(vim: Pick<Vim, 'name'>, { obj, propSet = [], missingSet = [] }: ObjectContent): ReadObject {
   const [missing] = missingSet;
   if (missing !== undefined)
     throw vimFailure(

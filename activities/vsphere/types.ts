@@ -140,7 +140,7 @@ export interface VcenterGateway {
     self: ManagedObjectReference,
     args: VimTypes[Method],
     signal: AbortSignal,
-    options?: Pick<CallOptions, 'isSecret' | 'apiVersion'>,
+    options?: Pick<CallOptions, 'isSecret' | 'apiVersion' | 'confirm'>,
   ): Promise<string>;
   /** A method without a task. */
   call<Method extends keyof VimTypes>(

@@ -21,14 +21,17 @@ const cluster = '/DC0/host/DC0_C0';
 export function vspherePoliciesContract(open: () => Promise<VsphereCounterpart>): void {
   let activities: ResourcePolicyVsphereActivities;
   let clusterId: string;
+  /** What happens while drover asks whether it is stopped. */
+  let whileAsked: () => Promise<void> = () => Promise.resolve();
   const { context, test } = openSuite(open, async (opened) => {
     const { rest, clock, audit } = opened;
     activities = createResourcePolicyVsphereActivities({
-      gateway: opened.gateway(),
+      // One call at a time: what confirms a call takes no turn of its own.
+      gateway: opened.gateway({ budget: { calls: 1, callsPerSecond: 1_000, tasks: 32 } }),
       rest,
       clock,
       places: opened.settings().places,
-      stopGate: () => Promise.resolve(),
+      stopGate: () => whileAsked(),
       audit: { record: (entry) => Promise.resolve(void audit.push(entry)) },
       scope: () => ({
         signal: never,
@@ -99,6 +102,35 @@ export function vspherePoliciesContract(open: () => Promise<VsphereCounterpart>)
     expect(await context.witness.find('vm', `${vmFolder}/full`)).toEqual([`${vmFolder}/full/inside`]);
     expect(await context.witness.find('pool', vmPool)).toContain(`${vmPool}/full`);
     await context.witness.destroyVm(`${vmFolder}/full/inside`);
+  });
+
+  test('a folder or a pool into which a VM comes after it was decided to remove it stays, and so does the VM', async () => {
+    await makeFolder('late');
+    await makePool('late');
+    const [folder, resourcePool] = [
+      await context.witness.idOf(`${vmFolder}/late`),
+      await context.witness.idOf(`${vmPool}/late`),
+    ];
+    const { create, ...owner } = context.newVm('latecomer');
+    whileAsked = async () => {
+      whileAsked = () => Promise.resolve();
+      await makeVm(context.activities(context.gateway()), {
+        ...owner,
+        create: { ...create, at: { ...create.at, folder, resourcePool } },
+      });
+      context.audit.splice(0);
+    };
+    await change({ kind: 'removeFolder', id: folder, name: 'late' });
+    await change({ kind: 'removePool', id: resourcePool, name: 'late' });
+    expect(await context.witness.find('vm', `${vmFolder}/late`)).toEqual([`${vmFolder}/late/latecomer`]);
+    expect(await context.witness.find('pool', vmPool)).toContain(`${vmPool}/late`);
+    // Nothing was changed, so nothing is written down.
+    expect(context.audit).toEqual([]);
+    await context.witness.destroyVm(`${vmFolder}/late/latecomer`);
+    await change({ kind: 'removeFolder', id: folder, name: 'late' });
+    await change({ kind: 'removePool', id: resourcePool, name: 'late' });
+    expect(await context.witness.find('folder', vmFolder)).not.toContain(`${vmFolder}/late`);
+    expect(context.audit.map(({ action }) => action)).toEqual(['removeFolder', 'removePool']);
   });
 
   test('a resource pool has the allocation that it shall have, also when it is there already', async () => {

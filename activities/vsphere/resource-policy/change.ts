@@ -5,7 +5,7 @@ import { droverFailure, failureCode } from '../../../runtime/failure.ts';
 import { growingDelayMs, waitFor } from '../../lib/wait.ts';
 import { mutate } from '../../lib/mutate.ts';
 import type { Tools } from '../dependencies.ts';
-import { traversal } from '../properties.ts';
+import { retrieve, traversal } from '../properties.ts';
 import { folderRef, type ManagedObjectReference, poolRef } from '../wire/values.ts';
 import type { VcenterRest } from '../rest/client.ts';
 import { createModule, deleteModule } from '../rest/cluster-modules.ts';
@@ -112,7 +112,11 @@ async function findPool(
   return children.find(({ properties }) => properties['name'] === name)?.ref ?? null;
 }
 
-/** Reads again whether it is empty: a VM may have come into it since it was decided. */
+/**
+ * Reads whether it is empty, and destroys it then: a VM may have come into it since that was decided, and vCenter
+ * destroys a folder with the VMs in it, and their disks. So it is read as late as can be, after the stop gate and every
+ * queue. One that is not empty stays, and the next observation shows it.
+ */
 async function removeEmpty(
   tools: PolicyTools,
   owner: Owner,
@@ -121,15 +125,30 @@ async function removeEmpty(
   contents: string[],
 ): Promise<void> {
   const { gateway, scope } = tools;
-  const [found] = await gateway.retrieve(
-    { propSet: [{ type: ref.type, pathSet: contents }], objectSet: [{ obj: ref }] },
-    scope.signal,
-  );
-  if (found === undefined) return;
-  if (contents.some((path) => z.array(reference).safeParse(found.properties[path] ?? []).data?.length !== 0)) return;
-  const taskId = await unlessGone(
-    audited(tools, owner, change, () => gateway.submit('Destroy_Task', ref, {}, scope.signal)),
-  );
+  const question = {
+    propSet: [{ type: ref.type, pathSet: contents }],
+    objectSet: [{ obj: ref }],
+    reportMissingObjectsInResults: true,
+  };
+  const notToRemove = new Error(`${change.name} is gone, or holds something`);
+  const submit = (): Promise<string> =>
+    gateway.submit('Destroy_Task', ref, {}, scope.signal, {
+      confirm: async (vim, signal) => {
+        const [found] = await retrieve(vim, question, signal);
+        const isEmpty = (path: string): boolean =>
+          z.array(reference).safeParse(found?.properties[path] ?? []).data?.length === 0;
+        if (found === undefined || !contents.every(isEmpty)) throw notToRemove;
+      },
+    });
+  const submitIfEmpty = async (): Promise<string | null> => {
+    try {
+      return await submit();
+    } catch (error) {
+      if (error === notToRemove) return null;
+      throw error;
+    }
+  };
+  const taskId = await unlessGone(audited(tools, owner, change, submitIfEmpty));
   if (taskId !== null) await untilOver(tools, taskId, change.name);
 }
 

@@ -120,16 +120,20 @@ export function openVim(
         throw error;
       }
     });
+  const readContent: Vim['content'] = async (signal) => {
+    signal.throwIfAborted();
+    // That of the login, which is kept with it.
+    content ??= await exchange('RetrieveServiceContent', serviceInstance, {}, signal);
+    return content;
+  };
   return {
     name,
-    content: async (signal) => {
-      signal.throwIfAborted();
-      // That of the login, which is kept with it.
-      content ??= await exchange('RetrieveServiceContent', serviceInstance, {}, signal);
-      return content;
-    },
+    content: readContent,
     call: (method, self, args, signal, options) =>
-      within(method, signal, (limited) => exchange(method, self, args, limited, options)),
+      within(method, signal, async (limited) => {
+        await options?.confirm?.({ name, content: readContent, call: exchange }, limited);
+        return await exchange(method, self, args, limited, options);
+      }),
     // What stands in front of the simulator keeps no record of it either.
     storageProfiles: (signal) =>
       within('the list of storage profiles', signal, (limited) =>
