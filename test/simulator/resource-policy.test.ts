@@ -3,6 +3,7 @@ import { policyAnnotations, resourcePolicyId, workflowQueue, workflowTypes } fro
 import type { PolicyStatus } from '../../contracts/resource-policy/resource-policy.ts';
 import { withClock } from '../../lab/clock.ts';
 import { applyObject } from '../../lab/kubernetes-objects.ts';
+import { inventory } from '../../lab/vsphere/handle.ts';
 import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
 import { openNamespace } from '../faults/virtual-machine-objects.ts';
 import { loadWorkflows } from './bundle.ts';
@@ -56,6 +57,8 @@ async function open(options: Partial<DeploymentOptions> = {}) {
     simulation,
     control,
     modules: () => run(() => witness.listModules()),
+    find: (kind: 'folder' | 'pool') =>
+      run(async () => [...(await witness.find(kind, kind === 'folder' ? inventory.vmFolder : inventory.resourcePool))]),
     create: () => run(() => apply()),
     annotate: (annotations: Record<string, string>) => run(() => apply(annotations)),
     pass: (ms: number) => run(() => simulation.clock.sleep(ms)),
@@ -141,6 +144,40 @@ test('a deleted policy goes as soon as its last VirtualMachine has gone', async 
   expect(runs().at(-1)).toMatchObject({ status: 'COMPLETED', result: { outcome: 'gone' } });
   deployment.close();
 });
+
+test.each([
+  ['at once', 0],
+  ['one after the other', 60_000],
+])(
+  'two policies that name the same folder and resource pool and are deleted %s leave nothing',
+  async (_, betweenMs) => {
+    const { deployment, pass, runs, find, admin } = await open();
+    const shared = { folder: 'shared', resourcePool: { name: 'shared' } };
+    const before = [...(await find('folder')), ...(await find('pool'))];
+    for (const one of ['a', 'b'])
+      await admin.apply({
+        apiVersion: 'vmoperator.vmware.com/v1alpha6',
+        kind: 'VirtualMachineSetResourcePolicy',
+        metadata: { namespace, name: one },
+        spec: shared,
+      });
+    await pass(60_000);
+    expect((await find('folder')).filter((path) => path.endsWith('/shared'))).not.toEqual([]);
+    expect((await find('pool')).filter((path) => path.endsWith('/shared'))).not.toEqual([]);
+    await admin.remove(plural, 'a');
+    if (betweenMs > 0) {
+      await pass(betweenMs);
+      // The other one has it still.
+      expect((await find('folder')).filter((path) => path.endsWith('/shared'))).not.toEqual([]);
+    }
+    await admin.remove(plural, 'b');
+    await pass(120_000);
+    expect([...(await find('folder')), ...(await find('pool'))]).toEqual(before);
+    expect(runs().at(-1)).toMatchObject({ status: 'COMPLETED', result: { outcome: 'gone' } });
+    expect(runs().filter(({ status }) => status !== 'COMPLETED')).toEqual([]);
+    deployment.close();
+  },
+);
 
 test('a VirtualMachine that goes starts no run of a policy that stays', async () => {
   const { deployment, create, pass, runs, admin } = await open();

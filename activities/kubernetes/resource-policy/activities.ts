@@ -110,11 +110,14 @@ async function observePolicy(tools: Tools, input: ResourcePolicyInput): Promise<
   const usedBy = machines
     .filter(({ spec }) => spec.reserved.resourcePolicyName === name)
     .map(({ metadata }) => metadata.name);
-  const others = policies.filter(({ metadata }) => metadata.uid !== desired.uid);
+  // Of those that go together each removes what they share: none would, if each left it to the others.
+  const others = policies.filter(
+    ({ metadata }) => metadata.uid !== desired.uid && metadata.deletionTimestamp === undefined,
+  );
   return { ...found, desired: ownOnly(desired, others), observed: { ...observed, usedBy } };
 }
 
-/** Without what another policy of the namespace names too. */
+/** Without what another policy of the namespace, which stays, names too. */
 function ownOnly(desired: DesiredPolicy, others: readonly VirtualMachineSetResourcePolicy[]): DesiredPolicy {
   const { folder, resourcePool } = desired;
   const named = others.map(readResourcePolicy);
