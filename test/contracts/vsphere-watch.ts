@@ -31,6 +31,8 @@ export function vsphereWatchContract(open: () => Promise<VsphereCounterpart>): v
     /** As when the run is cancelled. */
     cancel(): Promise<unknown>;
     stopped: boolean;
+    /** How often the objects were listed. */
+    lists: number;
     /** Changes that a run had observed before. */
     skipped: number;
     ended: Promise<VcenterWatchRound>;
@@ -42,6 +44,9 @@ export function vsphereWatchContract(open: () => Promise<VsphereCounterpart>): v
       heartbeatDetails?: unknown;
       deadlineMs?: number;
       recorded?: RecordedVm[];
+      /** How often the list of objects fails before it succeeds. */
+      failedLists?: number;
+      stopped?: boolean;
       zones?: VcenterPlaces['zones'];
     } = {},
   ): Watch {
@@ -76,7 +81,8 @@ export function vsphereWatchContract(open: () => Promise<VsphereCounterpart>): v
           (error: unknown) => error,
         );
       },
-      stopped: false,
+      stopped: change.stopped ?? false,
+      lists: 0,
       skipped: 0,
     };
     const round = watchVcenter(
@@ -85,7 +91,12 @@ export function vsphereWatchContract(open: () => Promise<VsphereCounterpart>): v
         wanted: true,
         places: { ...context.settings().places, ...(change.zones !== undefined && { zones: change.zones }) },
         open: () => context.connect(),
-        listRecordedVms: () => Promise.resolve(change.recorded ?? []),
+        listRecordedVms: () => {
+          watch.lists += 1;
+          return watch.lists > (change.failedLists ?? 0)
+            ? Promise.resolve(change.recorded ?? [])
+            : Promise.reject(droverFailure('KubernetesUnavailable', 'The API server is away'));
+        },
         signalRun: (owner, signal) =>
           Promise.resolve(void signals.push({ object: `${owner.namespace}/${owner.name}`, ...signal })),
         stopGate: () =>
@@ -276,6 +287,44 @@ export function vsphereWatchContract(open: () => Promise<VsphereCounterpart>): v
     await untilSignalled(next, `${namespace}/lost`, /gone/u);
     await next.leave();
     expect(next.signals.map(({ object }) => object)).not.toContain(`${namespace}/elsewhere`);
+  });
+
+  test('a list of the objects that fails is asked for again, and what is gone is signalled all the same', async () => {
+    const { vmId } = await makeVm(context.activities(context.gateway()), context.newVm('lost'));
+    const memory = await memoryOf(await startKnowing());
+    await context.witness.destroyVm(`${vmFolder}/lost`);
+    const recorded = [
+      { namespace, name: 'lost', uid: uidOf('lost'), vmId, managerId: await context.gateway().managerId(never) },
+    ];
+    const watch = start({ memory, recorded, failedLists: 1 });
+    await untilSignalled(watch, `${namespace}/lost`, /gone/u);
+    expect(watch.warnings).toEqual([expect.stringMatching(/cannot be found out: .*The API server is away/u)]);
+    await watch.leave();
+    // Once it was answered it is asked no more.
+    expect(watch.lists).toBe(2);
+  });
+
+  test('a VM that goes and whose run cannot be signalled in that round is signalled in a later one', async () => {
+    const { vmId } = await makeVm(context.activities(context.gateway()), context.newVm('lost'));
+    const first = await startKnowing();
+    first.stopped = true;
+    await context.witness.destroyVm(`${vmFolder}/lost`);
+    const isWarned = (watch: Watch) =>
+      until('a warning', 10_000, () =>
+        Promise.resolve(watch.warnings.some((words) => words.includes('drover is stopped')) ? {} : 'no warning'),
+      );
+    await isWarned(first);
+    const { memory } = await first.leave();
+    const recorded = [
+      { namespace, name: 'lost', uid: uidOf('lost'), vmId, managerId: await context.gateway().managerId(never) },
+    ];
+    // Its memory has the VM no more.
+    const second = start({ memory, recorded, stopped: true });
+    await isWarned(second);
+    const third = start({ memory: (await second.leave()).memory, recorded });
+    await untilSignalled(third, `${namespace}/lost`, /gone/u);
+    await third.leave();
+    expect([...first.signals, ...second.signals].filter(({ cause }) => cause.includes('gone'))).toEqual([]);
   });
 
   test('while drover is stopped no run is signalled, and afterwards all are', async () => {

@@ -10,27 +10,26 @@ const textOf = (states: Readonly<Record<string, string>>): string => {
 const fleet = Object.fromEntries(Array.from({ length: 2_000 }, (_, index) => [`vm-${index}`, `state ${index}`]));
 
 test('nothing has changed: no VM is meant, in whatever order they were reported', () => {
-  const { any, mayHaveChanged } = changedSince(
+  const { mayHaveChanged } = changedSince(
     textOf(fleet),
     textOf(Object.fromEntries(Object.entries(fleet).toReversed())),
   );
-  expect([any, Object.keys(fleet).filter(mayHaveChanged)]).toEqual([false, []]);
+  expect(Object.keys(fleet).filter(mayHaveChanged)).toEqual([]);
 });
 
 test.each<[what: string, now: Readonly<Record<string, string>>]>([
   ['changed', { ...fleet, 'vm-7': 'another state' }],
   ['gone', Object.fromEntries(Object.entries(fleet).filter(([vmId]) => vmId !== 'vm-7'))],
 ])('one of 2,000 has %s: it is meant, and a handful besides', (_what, now) => {
-  const { any, mayHaveChanged } = changedSince(textOf(fleet), textOf(now));
+  const { mayHaveChanged } = changedSince(textOf(fleet), textOf(now));
   const meant = Object.keys(fleet).filter(mayHaveChanged);
-  expect(any).toBe(true);
   expect(meant).toContain('vm-7');
   expect(meant.length).toBeLessThan(20);
 });
 
 test.each([null, '', 'AAAA'])('without a memory that can be read (%j) everything may have changed', (memory) => {
-  const { any, mayHaveChanged } = changedSince(memory, textOf(fleet));
-  expect([any, mayHaveChanged('vm-1')]).toEqual([true, true]);
+  const { mayHaveChanged } = changedSince(memory, textOf(fleet));
+  expect(mayHaveChanged('vm-1')).toBe(true);
 });
 
 test('whatever has happened in between, only the last states count', () => {

@@ -41,20 +41,17 @@ export function openSums(): Sums {
 }
 
 /**
- * Which VMs may have changed since; `any`: whether anything has, also where the VM is gone. Pure.
+ * Which VMs may have changed since. Pure.
  *
  * @param memory null, or what cannot be read: all of them
  */
-export function changedSince(
-  memory: string | null,
-  now: string,
-): { any: boolean; mayHaveChanged: (vmId: string) => boolean } {
+export function changedSince(memory: string | null, now: string): { mayHaveChanged: (vmId: string) => boolean } {
   const before = Buffer.from(memory ?? '', 'base64');
   const after = Buffer.from(now, 'base64');
-  if (memory === null || before.length !== after.length) return { any: true, mayHaveChanged: () => true };
+  if (memory === null || before.length !== after.length) return { mayHaveChanged: () => true };
   const differs = (index: number): boolean =>
     before.readUInt32LE(index * bytesEach) !== after.readUInt32LE(index * bytesEach);
-  return { any: !before.equals(after), mayHaveChanged: (vmId) => differs(indexOf(vmId)) };
+  return { mayHaveChanged: (vmId) => differs(indexOf(vmId)) };
 }
 
 const hashOf = (text: string): number => createHash('sha256').update(text).digest().readUInt32LE(0);

@@ -22,6 +22,8 @@ const longestDelayMs = 30_000;
 const wellAfterMs = 60_000;
 /** How soon folders that were missing are searched again. */
 const missingMs = 60_000;
+/** The objects are not listed again sooner after they could not be: a list that fails may hold up the watch. */
+const listAgainMs = 5_000;
 
 /**
  * Watches the VMs in the folders of one vCenter for one round, and signals the runs of their objects what has changed.
@@ -62,7 +64,7 @@ export async function watchVcenter(
     async () => {
       const signalling = signalRuns({ ...tools, signal, queue, vms, onSignalled: () => (round.signalled += 1) });
       try {
-        await watchAgain({ ...tools, roots, signal, memory, vms, queue, round, state });
+        await watchAgain({ ...tools, roots, signal, memory, vms, queue, round, state, recorded: { dueMs: 0 } });
       } finally {
         cancelTimer();
         over.abort(new Error('the watch is over'));
@@ -90,6 +92,8 @@ interface WatchSession extends WatchTools {
   queue: SignalQueue;
   round: { updates: number; inventories: number };
   state: { version: string; trouble: string | null };
+  /** When the objects are to be listed that say which VM they have; null: they were, in this round. */
+  recorded: { dueMs: number | null };
 }
 
 /**
@@ -121,7 +125,7 @@ async function watchAgain(session: WatchSession): Promise<void> {
 
 /** One session. Ends by itself only to search again for folders that were missing. */
 async function watchOnce(session: WatchSession, vim: Vim): Promise<void> {
-  const { vcenter, roots, signal, vms, queue, round, state, meter, clock, scope } = session;
+  const { vcenter, roots, signal, vms, queue, round, state, recorded, meter, clock, scope } = session;
   const { searchIndex } = await vim.content(signal);
   if (searchIndex === undefined) throw droverFailure('AnswerMalformed', `vCenter ${vcenter} has no searchIndex`);
   const found = await Promise.all(
@@ -145,12 +149,13 @@ async function watchOnce(session: WatchSession, vim: Vim): Promise<void> {
       meter.inventoried(vcenter);
       const isFirst = round.inventories === 1;
       const changes = vms.changes();
-      if (isFirst) await catchUp(session, vim, nowMs);
+      if (isFirst) catchUp(session, nowMs);
       else for (const one of changes) queue.add(one, nowMs);
     } else if (!isInitial) {
       for (const one of vms.changes()) queue.add(one, nowMs);
       round.updates += updates.length;
     }
+    if (!isInitial && recorded.dueMs !== null && nowMs >= recorded.dueMs) await findGone(session, vim, nowMs);
     meter.answered(vcenter, isInitial ? 0 : updates.length, vms.owned().length);
     if (nowMs >= untilMs)
       return scope.warn(`vCenter ${vcenter} does not have all of the folders ${roots.join(', ')}: searching again`);
@@ -171,25 +176,34 @@ async function readOwners(vim: Vim, vms: KnownVms, vmIds: readonly string[], sig
 
 /**
  * The first complete inventory: what was missed is unknown, so it is compared with what was signalled to runs before.
- * Where nothing is known, all runs are signalled, slowly. The owner of a VM that is gone is found by its object.
+ * Where nothing is known, all runs are signalled, slowly.
  */
-async function catchUp(session: WatchSession, vim: Vim, nowMs: number): Promise<void> {
-  const { memory, vms, queue, signal, scope, vcenter } = session;
-  const { any, mayHaveChanged } = changedSince(memory, vms.sums('observed'));
+function catchUp({ memory, vms, queue }: WatchSession, nowMs: number): void {
+  const { mayHaveChanged } = changedSince(memory, vms.sums('observed'));
   for (const { vmId, owner } of vms.owned()) {
     if (mayHaveChanged(vmId)) queue.addLater({ owner, vmId, causes: ['not watched for a while'] }, nowMs);
     else vms.signalled(vmId, vms.digestOf(vmId));
   }
-  if (!any) return;
+}
+
+/**
+ * The owner of a VM that has gone while nothing watched is found by its object. Once in every round, whatever is
+ * remembered: no memory has a VM whose run was not signalled in the round in which it went. Where the objects cannot be
+ * listed, they are again, with a later answer of vCenter.
+ */
+async function findGone(session: WatchSession, vim: Vim, nowMs: number): Promise<void> {
+  const { vms, queue, signal, clock, scope, vcenter, recorded } = session;
   try {
     const { about } = await vim.content(signal);
     const gone = (await session.listRecordedVms(signal)).filter(
       ({ vmId, managerId }) => managerId === about.instanceUuid && vms.digestOf(vmId) === null,
     );
+    recorded.dueMs = null;
     for (const { namespace, name, uid, vmId } of gone)
       queue.addLater({ owner: { namespace, name, uid }, vmId, causes: ['gone'] }, nowMs);
   } catch (error) {
     signal.throwIfAborted();
+    recorded.dueMs = clock.now() + listAgainMs;
     scope.warn(
       `Whose VMs of vCenter ${vcenter} are gone cannot be found out: ${redactedStart(isError(error) ? error.message : String(error), 600)}`,
     );
