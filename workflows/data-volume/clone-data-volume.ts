@@ -87,7 +87,9 @@ function begin(context: Context): {
   known: (observation: VolumeObservation) => VolumeObservation;
   isSaid: boolean;
 } {
-  const [claimed, status] = [claimedBy(context), context.unsaid()];
+  // What is made would be taken for the complete volume otherwise.
+  const isUrgent = context.observed.recorded.phase === 'Succeeded';
+  const [claimed, status] = [claimedBy(context), context.unsaid(isUrgent)];
   return {
     request: { ...withSlot(context), begin: claimed === null && status === null ? null : { claimed, status } },
     known: (latest) => ({

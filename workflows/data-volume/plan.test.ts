@@ -882,6 +882,20 @@ test.each<[rule: string, change: Change, phase: string, running: string, event: 
     'ErrResourceExists',
   ],
   [
+    'the PVC of a complete one is gone, and its source too',
+    { source: { ...golden, claim: null }, recorded: { phase: 'Succeeded' } },
+    'Pending',
+    'False CloneWithoutSource',
+    'CloneWithoutSource',
+  ],
+  [
+    'the PVC of a complete one has lost its volume',
+    { target: { ...claim, phase: 'Lost' }, recorded: { phase: 'Succeeded' } },
+    'Pending',
+    'False ErrClaimLost',
+    'ErrClaimLost',
+  ],
+  [
     'it is complete',
     { ...bound, recorded: { phase: 'SmartClonePVCInProgress' } },
     'Succeeded',

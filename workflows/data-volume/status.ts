@@ -1,5 +1,5 @@
 import { type VolumeState, volumeConditions } from '../../contracts/data-volume/conditions.ts';
-import type { VolumeProblem, VolumeStatus } from '../../contracts/data-volume/data-volume.ts';
+import type { ObservedVolume, VolumeProblem, VolumeStatus } from '../../contracts/data-volume/data-volume.ts';
 import { fallbackEvent, phaseEvents, problemEvent } from '../../contracts/data-volume/events.ts';
 import { goesOn } from '../../contracts/data-volume/storage-answers.ts';
 import type { VolumePhase } from '../../contracts/data-volume/metadata.ts';
@@ -27,12 +27,17 @@ export function volumeStatus(situation: VolumeSituation, plan: VolumePlan): Volu
   };
 }
 
-function phaseOf({ observed: { recorded } }: VolumeSituation, plan: VolumePlan): VolumePhase {
-  if (plan.kind === 'execute') return plan.steps[0]?.phase ?? recorded.phase;
-  if (plan.kind === 'wait') return isPhase(plan.phase) ? plan.phase : recorded.phase;
+function phaseOf({ observed }: VolumeSituation, plan: VolumePlan): VolumePhase {
+  const before = phaseBefore(observed);
+  if (plan.kind === 'execute') return plan.steps[0]?.phase ?? before;
+  if (plan.kind === 'wait') return isPhase(plan.phase) ? plan.phase : before;
   if (plan.outcome === 'reconciled') return 'Succeeded';
-  return recorded.phase === '' ? 'Pending' : recorded.phase;
+  return before === '' ? 'Pending' : before;
 }
+
+/** What the object says, unless that was a volume which is gone since. */
+const phaseBefore = ({ recorded: { phase }, target }: ObservedVolume): VolumePhase =>
+  phase === 'Succeeded' && (target === null || target.phase === 'Lost') ? 'Pending' : phase;
 
 /** A failure of a step has the phase that was shown last, which the object has too. */
 const isPhase = (phase: string): phase is VolumePhase =>

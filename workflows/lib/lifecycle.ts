@@ -54,8 +54,10 @@ export interface StepContext<L extends Lifecycle> extends Situation<L> {
   whileWanted<Result>(work: () => Promise<Result>, isUnwanted?: () => Promise<boolean>): Promise<Result>;
   /**
    * What the object is to say of this step, where that is due: for an executor whose activity says it. Null: nothing.
+   *
+   * @param isUrgent it is due, however short a time ago something was said
    */
-  unsaid(): L['status'] | null;
+  unsaid(isUrgent?: boolean): L['status'] | null;
   /**
    * For an activity that acquires the slot of what comes next, when it has done its own work. Null: none is needed, or
    * it is held.

@@ -71,11 +71,15 @@ export class Publisher<L extends Lifecycle> {
     return this.publishedMs + situation.settings.publishMinMs;
   }
 
-  /** What is due to be said of a plan, to one who says it; null: nothing. */
-  take(plan: Plan<L['step']>): L['status'] | null {
+  /**
+   * What is due to be said of a plan, to one who says it; null: nothing.
+   *
+   * @param isUrgent it is due, however short a time ago something was said
+   */
+  take(plan: Plan<L['step']>, isUrgent: boolean): L['status'] | null {
     const situation = this.situation();
     const dueMs = this.dueMs(plan);
-    if (situation === null || dueMs === null || Date.now() < dueMs) return null;
+    if (situation === null || dueMs === null || (!isUrgent && Date.now() < dueMs)) return null;
     return this.statusOf(situation, plan);
   }
 

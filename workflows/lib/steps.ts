@@ -75,7 +75,7 @@ export class Steps<L extends Lifecycle> {
     const context: StepContext<L> = {
       ...this.state.situation(),
       whileWanted: (work, isUnwanted) => this.whileWanted(work, isUnwanted),
-      unsaid: () => publisher.take({ kind: 'execute', steps: [step] }),
+      unsaid: (isUrgent = false) => publisher.take({ kind: 'execute', steps: [step] }, isUrgent),
       slotAhead: () => (ahead === null ? null : this.slot.request(this.state.situation(), ahead)),
     };
     return await executor(context, step);

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import type { DataVolumeActivities } from '../../../contracts/data-volume/data-volume.ts';
 import { temporaryNames, volumeLabels } from '../../../contracts/data-volume/metadata.ts';
 import type { CallFate } from '../../../test/simulator/network.ts';
-import { claimSpec, golden, openVolumes, status } from '../../../test/fixtures/activities/volumes.ts';
+import { claimSpec, openVolumes, status } from '../../../test/fixtures/activities/volumes.ts';
 
 /** A volume on its way from `src` to `dst`, whatever happens to those that carry it. */
 

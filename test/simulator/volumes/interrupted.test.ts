@@ -90,6 +90,29 @@ test.each(ofJob)('a PVC that is deleted %s (source in %s) is copied anew', async
   });
 });
 
+test('a PVC that is deleted when its copy has succeeded is copied anew, however seldom its status is published', async () => {
+  const settings = { strategyOverride: 'copy', copyImage: 'drover:test', publishMinMs: 20 * second };
+  await inVolumeWorld({ settings }, async (world) => {
+    const { kubernetes } = world.deployment;
+    let isDone = false;
+    kubernetes.subscribe(({ object }) => {
+      const { kind, status } = object as unknown as ReadVolumeObject;
+      if (isDone || kind !== 'DataVolume' || status?.phase !== 'Succeeded') return;
+      isDone = true;
+      const path = `/api/v1/namespaces/${home}/persistentvolumeclaims/disk`;
+      void world.api.request({ method: 'DELETE', path }, never);
+    });
+    await world.makeSource('golden', 'bytes');
+    await world.makeVolume('disk', {});
+    await world.until(async () => isDone && (await world.claim('disk')) === null, 5 * minute);
+    await world.until(async () => (await world.claim('disk'))?.status?.phase === 'Bound', 5 * minute);
+    await world.made('disk', 5 * minute);
+    await world.pass(30 * second);
+    expect(world.storage.read(home, 'disk')).toBe('bytes');
+    expect(await world.violations()).toEqual([]);
+  });
+});
+
 test('a run that is terminated while the volume is on its way: the next one brings it', async () => {
   await inVolumeWorld({}, async (world) => {
     const { kubernetes, simulation } = world.deployment;
