@@ -144,7 +144,9 @@ export interface JobFacts {
   state: 'active' | 'complete' | 'failed';
   /** The PVC that it copies into: another one of that name is empty. Null: it does not say. */
   claimUid: string | null;
-  /** Why it failed. */
+  /** A Pod of it copies, or did. */
+  hasBegun: boolean;
+  /** Why it failed, or why no Pod of it copies yet; empty: nothing says. */
   message: string;
 }
 

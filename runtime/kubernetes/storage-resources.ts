@@ -144,6 +144,10 @@ export type SnapshotContent = z.output<typeof snapshotContentSchema>;
 const snapshotClassSchema = z.looseObject({ metadata, driver: z.string(), deletionPolicy: z.string().optional() });
 export type SnapshotClass = z.output<typeof snapshotClassSchema>;
 
+const containerState = z.looseObject({
+  waiting: z.looseObject({ reason: z.string().optional(), message: z.string().optional() }).nullish(),
+});
+
 const podSchema = z.looseObject({
   metadata,
   spec: z.looseObject({
@@ -151,13 +155,29 @@ const podSchema = z.looseObject({
       .array(z.looseObject({ persistentVolumeClaim: z.looseObject({ claimName: z.string() }).optional() }))
       .optional(),
   }),
-  status: z.looseObject({ phase: z.string().optional() }).optional(),
+  status: z
+    .looseObject({
+      phase: z.string().optional(),
+      conditions: z.array(condition).nullish(),
+      containerStatuses: z.array(z.looseObject({ state: containerState.nullish() })).nullish(),
+    })
+    .optional(),
 });
+export type Pod = z.output<typeof podSchema>;
 
 const jobSchema = z.looseObject({
   metadata,
   spec: z.looseObject({}).optional(),
-  status: z.looseObject({ conditions: z.array(condition).optional() }).optional(),
+  status: z
+    .looseObject({
+      conditions: z.array(condition).optional(),
+      // How many of its Pods do, or did.
+      ready: z.number().nullish(),
+      succeeded: z.number().nullish(),
+      failed: z.number().nullish(),
+      terminating: z.number().nullish(),
+    })
+    .optional(),
 });
 export type Job = z.output<typeof jobSchema>;
 

@@ -315,12 +315,15 @@ function planCopy(
   const { observed, settings, memory } = situation;
   const { job } = observed.temporary;
   if (job?.state === 'complete') return null;
-  if (job?.state === 'active')
-    return wait(
-      'CloneInProgress',
-      'Copying',
-      `the Job that copies ${source.namespace}/${source.name}${because(job.message === '' ? null : job.message)}`,
+  if (job?.state === 'active') {
+    const of = `the Job that copies ${source.namespace}/${source.name}`;
+    // One that copies takes as long as its data are large.
+    if (job.hasBegun) return wait('CloneInProgress', 'Copying', of);
+    return (
+      onDeadline(situation, desired, 'copy', 'CloneInProgress', job.message) ??
+      wait('CloneInProgress', 'Copying', `${of}${because(job.message)}`)
     );
+  }
   if (job?.state === 'failed' && memory.isRetried)
     return beginAnew('Copy it anew, as a user asks for that', 'copy', fallbackReason);
   if (job?.state === 'failed')

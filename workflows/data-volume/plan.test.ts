@@ -98,8 +98,8 @@ const desired: DesiredVolume = {
   adopts: null,
 };
 /** The Job that copies into {@link claim}. */
-const jobOf = (state: 'active' | 'complete' | 'failed', message = '') => ({
-  job: { state, claimUid: claim.uid, message },
+const jobOf = (state: 'active' | 'complete' | 'failed', message = '', hasBegun = true) => ({
+  job: { state, claimUid: claim.uid, hasBegun, message },
 });
 const nothing: ObservedVolume['temporary'] = { snapshot: null, claim: null, restored: null, transfer: null, job: null };
 const recorded: ObservedVolume['recorded'] = {
@@ -463,6 +463,27 @@ test.each<[rule: string, change: Change, plan: unknown]>([
   [
     '… which works',
     { ...copied, ...bound, temporary: jobOf('active') },
+    wait('CloneInProgress', 'Copying', 'the Job that copies team/golden'),
+  ],
+  [
+    '… whose Pod does not come to copy',
+    { ...copied, ...bound, temporary: jobOf('active', 'exceeded quota', false) },
+    wait('CloneInProgress', 'Copying', 'the Job that copies team/golden: exceeded quota'),
+  ],
+  [
+    '… for too long',
+    {
+      ...copied,
+      ...bound,
+      ...late('CloneInProgress'),
+      rules: { onDeadline: 'fail' },
+      temporary: jobOf('active', 'exceeded quota', false),
+    },
+    'giveUp, removeFinalizer',
+  ],
+  [
+    '… one that copies has no deadline',
+    { ...copied, ...bound, ...late('CloneInProgress'), rules: { onDeadline: 'fail' }, temporary: jobOf('active') },
     wait('CloneInProgress', 'Copying', 'the Job that copies team/golden'),
   ],
   ['… which is complete', { ...copied, ...bound, temporary: jobOf('complete') }, 'complete'],

@@ -449,10 +449,10 @@ test('a copy is a Job that mounts both volumes, and goes with its Pods', () =>
     const of = await world.makeVolume('src', 'copy');
     const request = copyRequest(world, of);
     expect(await world.activities.ensureCopyJob(request)).toEqual({
-      job: { state: 'active', claimUid: 'u-copy', message: '' },
+      job: { state: 'active', claimUid: 'u-copy', hasBegun: false, message: '' },
     });
     expect(await world.activities.ensureCopyJob(request)).toEqual({
-      job: { state: 'active', claimUid: 'u-copy', message: '' },
+      job: { state: 'active', claimUid: 'u-copy', hasBegun: false, message: '' },
     });
     expect(world.all('jobs')).toHaveLength(1);
     expect(await world.activities.removeTemporary({ ...of, begin: null, withTarget: true })).toEqual({ left: [] });

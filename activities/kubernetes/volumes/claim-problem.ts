@@ -11,6 +11,10 @@ const lastMs = ({ series, lastTimestamp, eventTime, firstTimestamp, metadata }: 
     ),
   );
 
+/** What was said last. */
+export const lastOf = (events: readonly CoreEvent[]): CoreEvent | undefined =>
+  events.toSorted((a, b) => lastMs(a) - lastMs(b)).at(-1);
+
 /** Of external-resizer, since Kubernetes 1.31. */
 const resizeErrors = ['ControllerResizeError', 'NodeResizeError'];
 
@@ -55,10 +59,7 @@ export async function readClaimProblem(
   if (condition !== undefined) return condition.message || condition.type;
   const { namespace, uid } = claim.metadata;
   const events = await claimWarnings.read(namespace ?? '', trustedMs, scope.signal);
-  const last = events
-    .filter((event) => event.involvedObject?.uid === uid && event.reason === reason)
-    .toSorted((a, b) => lastMs(a) - lastMs(b))
-    .at(-1);
+  const last = lastOf(events.filter((event) => event.involvedObject?.uid === uid && event.reason === reason));
   return last === undefined ? null : last.message || reason;
 }
 

@@ -1,12 +1,13 @@
 import type { DataVolume } from '../../../contracts/crds/data-volume.ts';
-import type { DataVolumeActivities } from '../../../contracts/data-volume/data-volume.ts';
+import type { DataVolumeActivities, JobFacts } from '../../../contracts/data-volume/data-volume.ts';
 import { temporaryNames, volumeAnnotations, volumeLabels } from '../../../contracts/data-volume/metadata.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
 import { type Job, storageResources } from '../../../runtime/kubernetes/storage-resources.ts';
 import { beginWork, liveVolume } from './begin-work.ts';
+import { lastOf } from './claim-problem.ts';
 import type { VolumeTools } from './dependencies.ts';
 import { readSourceUsers } from './source-users.ts';
-import { jobFacts } from './volume-facts.ts';
+import { jobFacts, podProblem, timeMs } from './volume-facts.ts';
 import { createObject } from './write-object.ts';
 
 type Request = Parameters<DataVolumeActivities['ensureCopyJob']>[0];
@@ -70,6 +71,24 @@ export function copyJobSpec(
       },
     },
   };
+}
+
+/** Its Pod has most often begun by then. */
+const youngMs = 10_000;
+
+/** With why no Pod of it copies yet: none can be made, placed, or started. */
+export async function describeJob({ client, clock, scope }: VolumeTools, job: Job): Promise<JobFacts> {
+  const facts = jobFacts(job);
+  const { namespace = '', uid, labels, creationTimestamp } = job.metadata;
+  const ageMs = clock.now() - (timeMs(creationTimestamp) ?? 0);
+  if (facts.state !== 'active' || facts.hasBegun || ageMs < youngMs) return facts;
+  const labelSelector = `${volumeLabels.temporaryFor}=${labels?.[volumeLabels.temporaryFor] ?? ''}`;
+  const pods = await client.listValid(storageResources.Pod, { namespace, labelSelector }, scope.signal);
+  const problem = pods.map(podProblem).find((one) => one !== null);
+  if (problem !== undefined || pods.length > 0) return { ...facts, message: problem ?? '' };
+  const fieldSelector = `involvedObject.uid=${uid},type=Warning`;
+  const events = await client.listValid(storageResources.Event, { namespace, fieldSelector }, scope.signal);
+  return { ...facts, message: lastOf(events)?.message ?? '' };
 }
 
 /** Made where there is none. It is not awaited: a copy takes as long as its data are large. */

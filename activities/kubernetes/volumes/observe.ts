@@ -24,6 +24,7 @@ import { readDataVolumeInput } from '../../lib/input.ts';
 import { recordReads } from '../lib/record-reads.ts';
 import { describeClaim } from './claim-problem.ts';
 import { wasPermitted } from './clone-permission.ts';
+import { describeJob } from './copy-job.ts';
 import type { OfVolume, VolumeTools } from './dependencies.ts';
 import { findTransfer, isTransferOf } from './object-transfer.ts';
 import { recordedClaim } from './recorded-source.ts';
@@ -31,7 +32,7 @@ import { type ResolvedSource, resolveSource } from './resolve-source.ts';
 import { findSnapshotFor } from './snapshot-users.ts';
 import { readSourceUsers } from './source-users.ts';
 import { describeClass, readProfile, readStorageWorld, type StorageWorld } from './storage-classes.ts';
-import { jobFacts, snapshotFacts, transferFacts } from './volume-facts.ts';
+import { snapshotFacts, transferFacts } from './volume-facts.ts';
 
 const nothing: ObservedVolume['temporary'] = { snapshot: null, claim: null, restored: null, transfer: null, job: null };
 
@@ -275,6 +276,6 @@ async function observeTemporary(
     claim: claim === null ? null : await describeClaim(tools, claim, of.uid),
     restored: restored === null ? null : await describeClaim(tools, restored, of.uid),
     transfer: transfer !== null && isTransferOf(transfer, of.uid) ? transferFacts(transfer) : null,
-    job: job === null ? null : jobFacts(job),
+    job: job === null ? null : await describeJob(tools, job),
   };
 }

@@ -1,5 +1,5 @@
 import { volumeAnnotations } from '../../../contracts/data-volume/metadata.ts';
-import { ownerOf } from './volume-facts.ts';
+import { ownerOf, podProblem } from './volume-facts.ts';
 
 const controller = {
   apiVersion: 'cdi.kubevirt.io/v1beta1',
@@ -34,4 +34,28 @@ test.each([
 test('a claim that was made for the DataVolume, and has no owner yet', () => {
   const metadata = { ...claimed, annotations: { [volumeAnnotations.createdForDataVolume]: 'u' } };
   expect(ownerOf({ metadata }, 'u')).toBe('volume');
+});
+
+const waiting = (reason: string, message?: string) => ({
+  containerStatuses: [{ state: { waiting: { reason, ...(message !== undefined && { message }) } } }],
+});
+
+test.each([
+  ['is not known yet', undefined, null],
+  ['is placed', { conditions: [{ type: 'PodScheduled', status: 'True' }] }, null],
+  [
+    'finds no node',
+    { conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: '0/3 nodes' }] },
+    '0/3 nodes',
+  ],
+  ['is being set up', waiting('ContainerCreating'), null],
+  [
+    'gets no image',
+    waiting('ImagePullBackOff', 'Back-off pulling image "x"'),
+    'ImagePullBackOff: Back-off pulling image "x"',
+  ],
+  ['cannot start', waiting('CreateContainerConfigError'), 'CreateContainerConfigError'],
+  ['works', { containerStatuses: [{ state: { running: {} } }] }, null],
+])('a Pod that %s', (_, status, problem) => {
+  expect(podProblem({ status })).toBe(problem);
 });

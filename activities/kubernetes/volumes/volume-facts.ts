@@ -2,7 +2,7 @@ import type { ClaimFacts, JobFacts, SnapshotFacts, TransferFacts } from '../../.
 import type { ObjectTransfer } from '../../../contracts/crds/object-transfer.ts';
 import { volumeAnnotations, volumeLabels } from '../../../contracts/data-volume/metadata.ts';
 import { quantityOf } from '../../../contracts/quantity.ts';
-import type { Claim, Job, Snapshot, SnapshotContent } from '../../../runtime/kubernetes/storage-resources.ts';
+import type { Claim, Job, Pod, Snapshot, SnapshotContent } from '../../../runtime/kubernetes/storage-resources.ts';
 
 /** What decisions are made on, of the objects as they are read. Pure. */
 
@@ -93,13 +93,31 @@ export function snapshotFacts(
 }
 
 export function jobFacts({ metadata, status }: Job): JobFacts {
-  const claimUid = metadata.annotations?.[volumeAnnotations.copiesInto] ?? null;
+  const { ready, succeeded, failed: failures, terminating } = status ?? {};
+  const known = {
+    claimUid: metadata.annotations?.[volumeAnnotations.copiesInto] ?? null,
+    hasBegun: [ready, succeeded, failures, terminating].some((count) => (count ?? 0) > 0),
+  };
   const holds = (...types: string[]) =>
     status?.conditions?.find((one) => types.includes(one.type) && one.status === 'True');
   const failed = holds('Failed', 'FailureTarget');
   if (failed !== undefined)
-    return { state: 'failed', claimUid, message: failed.message || failed.reason || 'no message' };
-  return { state: holds('Complete') === undefined ? 'active' : 'complete', claimUid, message: '' };
+    return { state: 'failed', ...known, message: failed.message || failed.reason || 'no message' };
+  return { state: holds('Complete') === undefined ? 'active' : 'complete', ...known, message: '' };
+}
+
+/** Of a container that is about to work. */
+const isBeginning = ['ContainerCreating', 'PodInitializing'];
+
+/** Why a Pod does not work, as the scheduler or the kubelet says; null: neither does. */
+export function podProblem({ status }: Pick<Pod, 'status'>): string | null {
+  const placed = status?.conditions?.find(({ type }) => type === 'PodScheduled');
+  if (placed?.status === 'False') return placed.message || placed.reason || 'it is not scheduled';
+  for (const { state } of status?.containerStatuses ?? []) {
+    const { reason = '', message = '' } = state?.waiting ?? {};
+    if (reason !== '' && !isBeginning.includes(reason)) return message === '' ? reason : `${reason}: ${message}`;
+  }
+  return null;
 }
 
 export const transferFacts = ({ status }: ObjectTransfer): TransferFacts => ({
