@@ -492,6 +492,27 @@ test('local disks stay until a user abandons them, server by server', async () =
   await replay();
 }, 120_000);
 
+test('a stop in mid-evacuation holds it back however long it lasts, and it goes on by itself when that is lifted', async () => {
+  const { machine, handle, progress, replay } = await world.fail('stopped', {
+    servers: { a: 'stopped', b: 'stopped' },
+    isStopped: true,
+  });
+  const held = (): number => machine.actions.filter((action) => action === 'stopped').length;
+  await until('more requests than attempts', patienceMs, () => held() > 10 || JSON.stringify(machine.actions));
+  expect(evacuations(machine)).toEqual([]);
+  expect((await progress()).servers).toMatchObject({ total: 2, left: [] });
+  expect(machine.condition?.message).toContain('Everything was stopped by jane');
+  machine.isStopped = false;
+  await until(
+    'both to be evacuated',
+    patienceMs,
+    () => Object.values(machine.servers).every((at) => at === 'elsewhere') || JSON.stringify(machine.actions),
+  );
+  comeBack(machine, 'boot-2');
+  await handle.result();
+  await replay();
+}, 120_000);
+
 test('an evacuation that fails lets the others pass, and is tried again after pauses that grow, so many times', async () => {
   const { machine, handle, progress, replay } = await world.fail('refused', { servers: { a: 'refused' }, refusals: 2 });
   await until(

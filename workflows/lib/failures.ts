@@ -27,6 +27,12 @@ export function explain(error: unknown): Problem {
   return { code: null, reason: 'Unexpected', message: cause instanceof Error ? cause.message : String(cause) };
 }
 
+/** False for an activity that no worker took up within the time that it was given for that: nothing was done. */
+export function wasTakenUp(error: unknown): boolean {
+  const cause = rootCause(error);
+  return !(cause instanceof TimeoutFailure && cause.timeoutType === 'SCHEDULE_TO_START');
+}
+
 /** Temporal wraps what was thrown once per activity and once per child. */
 function rootCause(error: unknown): unknown {
   const wrapped = error instanceof ActivityFailure || error instanceof ChildWorkflowFailure;

@@ -88,7 +88,8 @@ export function pickEvacuations(
 }
 
 export interface EvacuationOutcome {
-  outcome: 'evacuated' | 'gone' | 'failed';
+  /** `putOff`: Nova was not asked at all, so it was no attempt. */
+  outcome: 'evacuated' | 'gone' | 'failed' | 'putOff';
   /** Null where it came up elsewhere. */
   why: string | null;
 }

@@ -1,7 +1,7 @@
 import { adviceName, fencedHold, fencedReasonPrefix, hypervisorAnnotations } from '../../contracts/ids.ts';
 import type { FencingClaimRequest, HypervisorOfHost } from '../../contracts/node-failure/activities.ts';
 import { priorityKey } from '../../contracts/node-failure/fencing.ts';
-import { explain } from '../lib/failures.ts';
+import { explain, wasTakenUp } from '../lib/failures.ts';
 import { hypervisorObjects, hypervisorRegion } from '../lib/hypervisor-activities.ts';
 import type { Executed, Executor, Reconciler, StepContext } from '../lib/lifecycle.ts';
 import { count } from '../lib/metrics.ts';
@@ -263,7 +263,9 @@ async function evacuateServer(
         : `its evacuation has not ended within ${Math.round(deadlineMs / 60_000)} min`;
     return evacuationOutcome(end.observation, sourceHost, end.message ?? why);
   } catch (error) {
-    return { outcome: 'failed', why: explain(error).message };
+    const { code, message } = explain(error);
+    // A stop and a worker that is away say nothing of the server: its few attempts are kept for what does.
+    return { outcome: code === 'Stopped' || !wasTakenUp(error) ? 'putOff' : 'failed', why: message };
   }
 }
 

@@ -412,6 +412,21 @@ describe('what is applied', () => {
     expect(applyDiskConsents(state, [{ id: 'a', person: 'jane', atMs: nowMs }]).servers?.[0]?.state).toBe('left');
   });
 
+  test('one that was put off, as by a stop, loses no attempt however often that happens', () => {
+    const putOff = { outcome: 'putOff', why: 'Everything was stopped by jane' } as const;
+    let state = applyEvacuation(applyServers(fenced(down), [candidate('a')]), 'a', failed, nowMs);
+    for (let again = 0; again < 10; again += 1) {
+      state = applyEvacuation(state, 'a', putOff, nowMs + again * minute);
+      expect(state.servers?.[0]).toMatchObject({
+        state: 'pending',
+        attempts: 1,
+        why: putOff.why,
+        retryAtMs: nowMs + again * minute + fencingDefaults.retryMs,
+      });
+    }
+    expect(applyEvacuation(state, 'a', failed, nowMs).servers?.[0]).toMatchObject({ state: 'pending', attempts: 2 });
+  });
+
   test('what is in flight is evacuating, and nothing else; its attempt counts when it has ended', () => {
     const state = applyServers(fenced(down), [candidate('a'), candidate('b')]);
     const flying = withInFlight(state, new Set(['a', 'other']));

@@ -385,7 +385,10 @@ export const resetProblems = (state: FencingState): FencingState => ({
     }) ?? null,
 });
 
-/** A failed one is tried again after a pause that doubles, until it has been tried often enough. */
+/**
+ * A failed one is tried again after a pause that doubles, until it has been tried often enough. One that was put off is
+ * asked for again after the first pause, for as long as that takes.
+ */
 export const applyEvacuation = (
   state: FencingState,
   id: string,
@@ -393,9 +396,10 @@ export const applyEvacuation = (
   nowMs: number,
 ): FencingState =>
   changeServers(state, new Set([id]), (server) => {
+    const { maxAttempts, retryMs } = state.settings;
+    if (outcome === 'putOff') return { ...server, state: 'pending', why, retryAtMs: nowMs + retryMs };
     const attempts = server.attempts + 1;
     if (outcome !== 'failed') return { ...server, state: outcome, attempts, why, retryAtMs: null };
-    const { maxAttempts, retryMs } = state.settings;
     if (attempts >= maxAttempts) return { ...server, state: 'left', attempts, why, retryAtMs: null };
     const retryAtMs = nowMs + Math.min(longestEvacuationRetryMs, retryMs * 2 ** (attempts - 1));
     return { ...server, state: 'pending', attempts, why, retryAtMs };

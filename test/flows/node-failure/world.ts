@@ -35,6 +35,7 @@ import { gateDefaults } from '../../../contracts/node-failure/node-failure.ts';
 import type { PowerActivities, PowerState } from '../../../contracts/node-failure/power.ts';
 import { labClock } from '../../../lab/clock.ts';
 import { nodeFailureRun } from '../../../contracts/kinds/node-failure.ts';
+import { droverFailure } from '../../../runtime/failure.ts';
 import { signalWithStart } from '../../../runtime/temporal/signal-runs.ts';
 import { startGuestWatches } from '../../../runtime/temporal/system-workflows.ts';
 import type { handleNodeFailure, reconcileHypervisor, watchGuests } from '../../../workflows/index.ts';
@@ -81,6 +82,8 @@ export interface Machine {
   imageTags: Record<string, string[] | null>;
   /** How many requests to evacuate Nova refuses before it takes one. */
   refusals: number;
+  /** A user has stopped drover: no request to evacuate is made. */
+  isStopped: boolean;
   /** When each request to evacuate came. */
   requestedMs: number[];
   /** What happens while one of the actions is done, or while the Hypervisor says a reason (`said Restored`). */
@@ -167,6 +170,7 @@ export async function openFailureWorld() {
       localDisks: [],
       imageTags: {},
       refusals: 0,
+      isStopped: false,
       requestedMs: [],
       meanwhile: null,
       ...change,
@@ -420,6 +424,10 @@ function activitiesOn(
       ),
     async startEvacuation({ instanceId, sourceHost }) {
       const machine = find(sourceHost);
+      if (machine.isStopped) {
+        machine.actions.push('stopped');
+        throw droverFailure('Stopped', 'Everything was stopped by jane');
+      }
       machine.actions.push(`evacuate ${instanceId}`);
       machine.requestedMs.push(labClock().now());
       machine.refusals -= 1;
