@@ -46,17 +46,26 @@ export const hasEnded = ({ status }: Pick<Migration, 'status'>): boolean =>
 const abandonedAfterMs = 10 * 60_000;
 
 /**
- * Whether no nova-compute works on a live migration any more, whatever its record says. Nova holds the server by its
- * task from the request to the end, and writes the record every few seconds while it copies. A nova-compute that was
- * restarted takes the task away and leaves a record that was queued or prepared as it is, for ever; so does an operator
- * who resets the server's state.
+ * Whether nothing works on a migration any more, whatever its record says. Nova holds the server by its task from the
+ * request to the end, and writes the record every few seconds while it copies. A nova-compute that was restarted takes
+ * the task away and leaves the record as it is, for ever; so does an operator who resets the server's state, also
+ * that of a resize that waited for its owner. Such a resize has no task, and waits as long as the server is `resized`.
  */
-export const isAbandoned = (migration: Migration, server: Pick<Instance, 'taskState'> | null, nowMs: number): boolean =>
-  mayBeAbandoned(migration, nowMs) && (server?.taskState ?? null) === null;
+export const isAbandoned = (
+  migration: Migration,
+  server: Pick<Instance, 'taskState' | 'vmState'> | null,
+  nowMs: number,
+): boolean =>
+  mayBeAbandoned(migration, nowMs) &&
+  (server === null ||
+    (server.taskState === null && !(server.vmState === 'resized' && ofResizedServer.includes(migration.status))));
 
-/** Whether it is worth asking for its server. */
+/** What the record of a cold migration says from its copy to its confirmation or its way back. */
+const ofResizedServer: readonly string[] = ['finished', 'confirming', 'reverting'];
+
+/** Whether it is worth asking for its server. An evacuation is the host's failure to end. */
 export const mayBeAbandoned = ({ type, status, createdAt, updatedAt }: Migration, nowMs: number): boolean =>
-  type === 'live-migration' && !hasEnded({ status }) && nowMs - Date.parse(updatedAt ?? createdAt) >= abandonedAfterMs;
+  type !== 'evacuation' && !hasEnded({ status }) && nowMs - Date.parse(updatedAt ?? createdAt) >= abandonedAfterMs;
 
 /** Adds one observation. Null counters (another API answered) leave what is known. */
 export function watchMigration(watch: MigrationWatch, migration: Migration, nowMs: number): MigrationWatch {

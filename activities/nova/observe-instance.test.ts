@@ -16,7 +16,30 @@ const rows: Row[] = [
   ['unless Nova has written it a moment ago', { updatedAt: '2026-01-01T00:55:00Z' }, {}, true],
   ['or it was made a moment ago', { createdAt: '2026-01-01T00:59:00Z' }, {}, true],
   ['one that was queued when its nova-compute died, too', { status: 'queued' }, {}, false],
-  ['a cold one waits for its owner as long as it likes', { type: 'migration', status: 'finished' }, {}, true],
+  [
+    'a cold one waits for its owner as long as it likes',
+    { type: 'migration', status: 'finished' },
+    { vmState: 'resized' },
+    true,
+  ],
+  ['a resize too', { type: 'resize', status: 'finished' }, { vmState: 'resized' }, true],
+  ['one that is confirmed', { type: 'migration', status: 'confirming' }, { vmState: 'resized' }, true],
+  ['one on its way back', { type: 'resize', status: 'reverting' }, { vmState: 'resized' }, true],
+  ['one whose server was reset waits for nobody', { type: 'migration', status: 'finished' }, {}, false],
+  ['nor does its resize', { type: 'resize', status: 'finished' }, { vmState: 'stopped' }, false],
+  [
+    'unless that was a moment ago',
+    { type: 'migration', status: 'finished', updatedAt: '2026-01-01T00:55:00Z' },
+    {},
+    true,
+  ],
+  ['a cold one that a restart has cut off is over', { type: 'migration', status: 'migrating' }, {}, false],
+  [
+    'an older one of a resized server, too',
+    { type: 'migration', status: 'pre-migrating' },
+    { vmState: 'resized' },
+    false,
+  ],
   ['an evacuation is its host’s failure to end', { type: 'evacuation', status: 'accepted' }, {}, true],
 ];
 

@@ -124,6 +124,12 @@ describe('a record that no nova-compute works on', () => {
     decideStart('live', source, { instance, migrations: [migration] }, null, hourLaterMs).do;
   test('of a server without a task keeps it from nothing', () =>
     expect(decide(server(), live('queued'))).toBe('request'));
+  test('nor does that of a resize whose server an operator has reset', () => {
+    expect(decide(server(), cold('finished'))).toBe('request');
+    expect(decide(server(), cold('finished', { type: 'resize' }))).toBe('request');
+  });
+  test('counts while the resize waits for its owner', () =>
+    expect(decide(server({ vmState: 'resized' }), cold('finished'))).toBe('giveBack'));
   test('counts while the server has its task', () =>
     expect(decide(server({ taskState: 'migrating' }), live('queued'))).toBe('adopt'));
   test('counts while Nova writes it', () =>

@@ -255,7 +255,7 @@ async function begin(
   how: 'live' | 'cold',
   request: (subject: MigrationSubject) => Promise<MigrationStart>,
 ): Promise<void> {
-  const delayMs = retryDelayMs(input, progress.attempts);
+  const delayMs = retryDelayMs(input, progress);
   if (delayMs > 0) await sleep(delayMs, { summary: `Pause before attempt ${progress.attempts + 1}` });
   progress.asked = true;
   // A cancel waits for the answer: what Nova has begun must be known to be aborted or confirmed.

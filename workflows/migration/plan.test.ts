@@ -287,6 +287,9 @@ const rows: Row[] = [
     blocked('Instance is locked'),
   ],
 
+  ['one that was given back is planned anew', {}, null, { givenBack: 7 }, {}, does('migrateLive')],
+  ['but not for ever', {}, null, { givenBack: 8 }, {}, blocked(/not as it had been observed, 8 times/)],
+
   [
     'drover’s own cold move is confirmed',
     resized,

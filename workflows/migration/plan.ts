@@ -41,6 +41,8 @@ export interface Progress {
   forced: number | null;
   /** The run has waited for a busy server until the deadline. */
   waitedIdle: boolean;
+  /** So often in a row Nova was not asked to move it, as it was not as it had been observed. */
+  givenBack: number;
 }
 
 /**
@@ -185,7 +187,18 @@ function planBusy(progress: Progress, busy: string, { name }: Instance): Migrati
   return done('nonMigratable', `busy for too long: ${busy}`);
 }
 
+/**
+ * One that changes under the run is planned anew. One that is planned the same way this often is seen differently by
+ * the step; with the pauses between, what Nova wrote last is old by then.
+ */
+const mostGivenBack = 8;
+
 function planWithoutMigration(desired: Desired, progress: Progress, instance: Instance): MigrationPlan {
+  if (progress.givenBack >= mostGivenBack)
+    return done(
+      'nonMigratable',
+      `was not as it had been observed, ${progress.givenBack} times in a row: see \`openstack server migration list\` and \`openstack server show\` of ${instance.id}. Then \`drover retry\` it`,
+    );
   // Refused again in a state that should have allowed it: Nova's words are the best there is.
   if (progress.refusal !== null) return done('nonMigratable', progress.refusal);
   const last = progress.lastEnd?.message ?? null;

@@ -1,6 +1,14 @@
 import { ended, live, migrating, noProgress, server } from '../../test/fixtures/workflows/migration.ts';
 import type { Progress } from './plan.ts';
-import { applyAbort, applyForcedCompletion, applyMigrationEnd, applyObservation } from './progress.ts';
+import {
+  applyAbort,
+  applyForcedCompletion,
+  applyIdleWait,
+  applyMigrationEnd,
+  applyObservation,
+  applyStart,
+  retryDelayMs,
+} from './progress.ts';
 
 const inFlight: Progress['observation'] = { instance: { ...server, ...migrating }, migration: live };
 const stuck = ended({ status: 'stuck', stuck: 'TooLong', observation: inFlight });
@@ -29,4 +37,20 @@ test('one that is to be finished is waited for again', () => {
   applyMigrationEnd(progress, stuck);
   applyForcedCompletion(progress, live.id);
   expect(progress).toMatchObject({ forced: 7, trouble: { stuck: null, vainAborts: 0 } });
+});
+
+test('a start that is given back again and again is made after ever longer pauses, as long as nothing else happens', () => {
+  const progress: Progress = structuredClone(noProgress);
+  const input = { settings: { retryDelayMs: 5_000 } } as Parameters<typeof retryDelayMs>[0];
+  const givenBack = (): number => {
+    applyStart(progress, 'live', { outcome: 'changed', observation: { instance: server, migration: null } });
+    return retryDelayMs(input, progress);
+  };
+  expect([givenBack(), givenBack(), givenBack(), givenBack()]).toEqual([0, 10_000, 20_000, 40_000]);
+  expect(progress.attempts).toBe(0);
+  applyIdleWait(progress, { instance: server, migration: null });
+  expect(givenBack()).toBe(0);
+  applyStart(progress, 'live', { outcome: 'started', migration: live });
+  expect(progress).toMatchObject({ attempts: 1, givenBack: 0 });
+  expect(retryDelayMs(input, progress)).toBe(5_000);
 });

@@ -7,6 +7,7 @@ import type {
   MigrationStart,
   MigrationSubject,
 } from '../../contracts/eviction/migrate-instance.ts';
+import { retryAfterMs } from '../lib/retry.ts';
 import type { Progress, Desired } from './plan.ts';
 
 /**
@@ -30,6 +31,7 @@ export function beginProgress({ instance, sourceHost }: MigrateInstanceInput): P
     ownCold: null,
     forced: null,
     waitedIdle: false,
+    givenBack: 0,
   };
 }
 
@@ -42,6 +44,7 @@ export function applyStart(
   how: 'live' | 'cold',
   start: Exclude<MigrationStart, { outcome: 'targetsBusy' }>,
 ): void {
+  progress.givenBack = start.outcome === 'changed' ? progress.givenBack + 1 : 0;
   if (how === 'cold') progress.ownCold = start.outcome === 'started' ? start.migration.id : null;
   switch (start.outcome) {
     case 'started':
@@ -66,6 +69,7 @@ export function applyNoRoom(progress: Progress, { settings: { perTarget, targetB
 
 export function applyMigrationEnd(progress: Progress, end: MigrationEnd): void {
   progress.observation = end.observation;
+  progress.givenBack = 0;
   progress.lastEnd = end;
   const { migration } = end.observation;
   if (end.stuck === null) return;
@@ -105,6 +109,7 @@ export function applyConfirmation(progress: Progress, end: MigrationEnd): void {
 
 export function applyIdleWait(progress: Progress, observation: InstanceObservation): void {
   progress.observation = observation;
+  progress.givenBack = 0;
   progress.waitedIdle = observation.instance !== null && busyWith(observation.instance) !== null;
 }
 
@@ -159,6 +164,13 @@ export function migrationWaitMs(input: MigrateInstanceInput): number {
   return Math.ceil(startMs + Math.max(floorMs, copiedGiB(input) * msPerGiB) + slackMs);
 }
 
-/** Doubles with each attempt that went wrong. */
-export const retryDelayMs = ({ settings }: MigrateInstanceInput, attemptsBegun: number): number =>
-  attemptsBegun === 0 ? 0 : settings.retryDelayMs * 2 ** (attemptsBegun - 1);
+/** Doubles with each attempt that went wrong, and with each start that was given back though it was planned anew. */
+export const retryDelayMs = (
+  { settings }: MigrateInstanceInput,
+  { attempts, givenBack }: Pick<Progress, 'attempts' | 'givenBack'>,
+): number =>
+  Math.max(
+    attempts === 0 ? 0 : settings.retryDelayMs * 2 ** (attempts - 1),
+    // A server that has changed once is like any other.
+    givenBack < 2 ? 0 : retryAfterMs(givenBack - 1),
+  );
