@@ -1,4 +1,5 @@
 import type { Obstacle, ObstacleCode } from '../../contracts/eviction/eviction.ts';
+import { instanceObstacleId } from '../../contracts/eviction/eviction.ts';
 import type { InstanceDetail } from '../nova/types.ts';
 
 /** Something about the host as a whole. Users accept it by its code. */
@@ -15,7 +16,7 @@ export const instanceObstacle = (
   instance: { id: string; name: string },
   message: string,
 ): Obstacle => ({
-  id: `${code}/${instance.id}`,
+  id: instanceObstacleId(code, instance.id),
   code,
   instanceId: instance.id,
   message: `${instance.name || instance.id}: ${message}`,

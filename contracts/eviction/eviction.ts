@@ -151,6 +151,9 @@ export interface Obstacle {
   message: string;
 }
 
+/** What users accept of one server. */
+export const instanceObstacleId = (code: ObstacleCode, instanceId: string): string => `${code}/${instanceId}`;
+
 /** What a preflight found: the host as it is and everything that stands in the way. */
 export interface Preflight {
   host: HostObservation;

@@ -10,7 +10,7 @@ export interface MigrateInstanceInput {
   /** The Eviction it belongs to, for the Migration object. */
   eviction: { name: string; uid: string };
   consent: Consent[];
-  /** Whether a user accepted the obstacles of this very instance. */
+  /** Whether a user accepted that a resize of this very instance is confirmed though drover has not begun it. */
   accepted: boolean;
   settings: EvictionSettings;
 }

@@ -32,13 +32,13 @@ import {
   whileWanted,
 } from './run.ts';
 import {
-  acceptedObstacles,
   applyHostRecheck,
   applyMovedElsewhere,
   applyMoveResult,
   applyMoveStart,
   applyPreflight,
   enterState,
+  mayConfirmResize,
   type TrackedInstance,
 } from './state.ts';
 
@@ -300,7 +300,6 @@ function startMigration(
   { instance }: TrackedInstance,
 ): Promise<ChildWorkflowHandle<typeof migrateInstance>> {
   const { desired, settings, host } = state;
-  const accepted = acceptedObstacles(state);
   return startChild(migrateInstance, {
     workflowId: migrationId(instance.id, settings.cluster),
     args: [
@@ -309,7 +308,7 @@ function startMigration(
         sourceHost: host?.host ?? desired.hypervisor,
         eviction: { name: desired.name, uid: desired.uid },
         consent: desired.consent,
-        accepted: [...accepted].some((id) => id.endsWith(`/${instance.id}`)),
+        accepted: mayConfirmResize(state, instance.id),
         settings,
       },
     ],

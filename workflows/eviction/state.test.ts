@@ -2,6 +2,7 @@ import { emptyHost, evictionOf, hostWith, server, theOnly } from '../../test/fix
 import { live } from '../../test/fixtures/workflows/migration.ts';
 import {
   enterState,
+  mayConfirmResize,
   blockByObstacles,
   applyEviction,
   applyMoveResult,
@@ -174,3 +175,19 @@ describe('what reading the Eviction again changes', () => {
     expect(state.stop).toMatchObject({ by: 'the deletion of the Eviction', atMs: 3_000 });
   });
 });
+
+test.each<[accepted: string[], inEviction: string[], mayConfirm: boolean]>([
+  [[], [], false],
+  [['UnconfirmedResize/a'], [], true],
+  [[], ['UnconfirmedResize/a'], true],
+  [['InstanceLocked/a', 'LocalDisk/a'], ['Vgpu/a'], false],
+  [['UnconfirmedResize/b'], ['UnconfirmedResize'], false],
+])(
+  'accepted %j, and %j in the Eviction: whether the resize of a may be confirmed',
+  (accepted, inEviction, mayConfirm) => {
+    const state = evictionOf(hostWith(server('a')));
+    state.accepted = accepted;
+    applyEviction(state, { ...state.desired, acceptedObstacles: inEviction }, 3_000);
+    expect(mayConfirmResize(state, 'a')).toBe(mayConfirm);
+  },
+);

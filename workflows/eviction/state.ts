@@ -8,6 +8,7 @@ import type {
   Obstacle,
   Preflight,
 } from '../../contracts/eviction/eviction.ts';
+import { instanceObstacleId } from '../../contracts/eviction/eviction.ts';
 import type { HostObservation, Instance } from '../../contracts/eviction/instance.ts';
 import type { MigrateInstanceResult } from '../../contracts/eviction/migrate-instance.ts';
 import { retryAfterMs } from '../lib/retry.ts';
@@ -169,6 +170,10 @@ export const inState = (state: EvictionState, ...states: InstanceState[]): Track
 /** Obstacle ids that a user accepted, in the Eviction or by update. */
 export const acceptedObstacles = ({ accepted, desired }: EvictionState): ReadonlySet<string> =>
   new Set([...accepted, ...desired.acceptedObstacles]);
+
+/** Whether a user accepted that the resize of this server is confirmed (docs/rules.md#consent). */
+export const mayConfirmResize = (state: EvictionState, instanceId: string): boolean =>
+  acceptedObstacles(state).has(instanceObstacleId('UnconfirmedResize', instanceId));
 
 export const unacceptedObstacles = (state: EvictionState): Obstacle[] => {
   const accepted = acceptedObstacles(state);

@@ -15,7 +15,7 @@ import { execute, type Execute, type Step } from '../lib/plan.ts';
 export interface Desired {
   sourceHost: string;
   consent: readonly Consent[];
-  /** A user accepted the obstacles of this server. */
+  /** A user accepted that its resize is confirmed though drover has not begun it. */
   accepted: boolean;
   maxAttempts: number;
 }
