@@ -1,16 +1,21 @@
 import type { WorkflowHandle } from '@temporalio/client';
+import { findCondition } from '../../contracts/conditions.ts';
+import { evictionConditions } from '../../contracts/eviction/conditions.ts';
 import { evictionId, kubernetesQueue, workflowQueue, workflowTypes } from '../../contracts/ids.ts';
 import { asSignal, messages, unseenChange } from '../../contracts/messages.ts';
 import { withClock } from '../../lab/clock.ts';
 import { applyHypervisors } from '../../lab/hypervisors.ts';
 import { applyObject } from '../../lab/kubernetes-objects.ts';
+import { openObjects } from '../../runtime/kubernetes/objects.ts';
+import { resources } from '../../runtime/kubernetes/resources.ts';
 import { hosts, quickSettings } from '../flows/world-base.ts';
 import { loadWorkflows } from './bundle.ts';
 import { deploy } from './deployment.ts';
-import type { RunRecord } from './simulation.ts';
+import type { ActivityFate, RunRecord } from './simulation.ts';
 import { createSimulation } from './simulation.ts';
 
 const host = 'node-1';
+const never = new AbortController().signal;
 
 test('a run that opens its next Eviction keeps what it is told meanwhile for that one', async () => {
   const told = Promise.withResolvers<string>();
@@ -48,6 +53,51 @@ test('a run that opens its next Eviction keeps what it is told meanwhile for tha
     await simulation.clock.sleep(15_000);
     await create('second');
     expect(await told.promise).toMatch(/^Paused\./);
+  };
+  await simulation.run(withClock(simulation.clock, evict), 600_000);
+  deployment.close();
+});
+
+test('an Eviction that is made just as the one before is let go is served', async () => {
+  let isLetGo = false;
+  const deployment = deploy({
+    bundle: await loadWorkflows(),
+    seed: 1,
+    parts: ['openstack'],
+    settings: quickSettings,
+    bridge: true,
+    async onActivity({ activity }): Promise<ActivityFate> {
+      if (activity !== 'cancelRun' || isLetGo) return 'works';
+      isLetGo = true;
+      await withClock(simulation.clock, async () => {
+        await create('second');
+        await simulation.clock.sleep(2_000);
+      });
+      return 'works';
+    },
+  });
+  const { simulation, kubernetes } = deployment;
+  const { admin } = kubernetes;
+  const objects = openObjects(admin);
+  const create = (name: string): Promise<unknown> =>
+    applyObject(admin, {
+      apiVersion: 'kvm.cloud.sap/v1',
+      kind: 'Eviction',
+      metadata: { name },
+      spec: { hypervisor: host, reason: 'test' },
+    });
+  const evict = async (): Promise<void> => {
+    await applyObject(admin, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'monsoon3' } });
+    await applyHypervisors(admin, Object.fromEntries(hosts.map((name) => [name, {}])));
+    await create('first');
+    await simulation.clock.sleep(1_000);
+    await objects.delete(resources.Eviction, { name: 'first' }, never);
+    await simulation.clock.sleep(60_000);
+    expect(isLetGo).toBe(true);
+    const second = await objects.get(resources.Eviction, { name: 'second' }, never);
+    expect(findCondition(second?.status?.conditions, evictionConditions.evicting)).toMatchObject({
+      reason: 'Succeeded',
+    });
   };
   await simulation.run(withClock(simulation.clock, evict), 600_000);
   deployment.close();

@@ -205,17 +205,22 @@ function endOf({ end }: EvictionState): End {
  * that nothing starts it again by itself. Another Eviction that waits for the host is not held back by that.
  */
 async function endAsCancelled(hypervisor: string, inbox: EvictionInbox, end: End): Promise<never> {
-  const next = await openEviction({ hypervisor }, null).catch(() => null);
-  if (next?.kind !== 'run' && !inbox.cancelled) {
-    const { workflowId, runId } = workflowInfo();
-    await temporal('Close this run as cancelled')
-      .cancelRun({ workflowId, runId })
-      .catch((error: unknown) => void explain(error));
-    await condition(() => inbox.cancelled, ownCancelMs);
+  for (;;) {
+    inbox.changed = false;
+    inbox.ending = false;
+    const next = await openEviction({ hypervisor }, null).catch(() => null);
+    if (next?.kind !== 'run' && !inbox.cancelled) {
+      const { workflowId, runId } = workflowInfo();
+      await temporal('Close this run as cancelled')
+        .cancelRun({ workflowId, runId })
+        .catch((error: unknown) => void explain(error));
+      await condition(() => inbox.cancelled, ownCancelMs);
+    }
+    await finishHandlers(inbox);
+    if (next?.kind === 'run') return await continueAsNew<typeof evictHypervisor>({ hypervisor });
+    // No await since this was read: an Eviction that was made after the list has told this run, and nobody else.
+    if (!inbox.changed) throw new CancelledFailure(end.message);
   }
-  await finishHandlers(inbox);
-  if (next?.kind === 'run') return await continueAsNew<typeof evictHypervisor>({ hypervisor });
-  throw new CancelledFailure(end.message);
 }
 
 /**
