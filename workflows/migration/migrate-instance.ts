@@ -165,7 +165,13 @@ async function drive(
 ): Promise<MigrateInstanceResult> {
   const { instance, settings } = input;
   let isOutdated = cancelled;
-  for (let surprises = 0, outages = 0; ;) {
+  let outages = 0;
+  const waitOut = async (message: string): Promise<void> => {
+    outages += 1;
+    show(`Waiting to observe it again: ${message}`);
+    await backOff(outages);
+  };
+  for (let surprises = 0; ;) {
     try {
       if (isOutdated) {
         const { observeInstance } = nova(settings.region, `Observe ${instance.name} again`);
@@ -188,15 +194,23 @@ async function drive(
       const next = planAfterFailure(code, { surprises, mayFail: !cancelled && !mayBeInFlight(progress) });
       if (next === 'fail') throw error;
       if (next === 'observe') surprises += 1;
-      else if (next === 'awaitStopLifted')
-        await kubernetesWait('Wait until `drover stop` is lifted', stopWaitMs).awaitStopLifted();
-      else {
-        outages += 1;
-        show(`Waiting to observe it again: ${message}`);
-        await backOff(outages);
-      }
+      else if (next === 'awaitStopLifted') await awaitStopLifted(waitOut);
+      else await waitOut(message);
       isOutdated = true;
     }
+  }
+}
+
+/**
+ * Where the wait fails, it is not known whether the stop is lifted: the next mutation asks again. The run does not end
+ * with it, as it alone knows which cold migration is its own to confirm.
+ */
+async function awaitStopLifted(waitOut: (message: string) => Promise<void>): Promise<void> {
+  try {
+    await kubernetesWait('Wait until `drover stop` is lifted', stopWaitMs).awaitStopLifted();
+  } catch (failure) {
+    if (isCancellation(failure)) throw failure;
+    await waitOut(explain(failure).message);
   }
 }
 
