@@ -21,6 +21,7 @@ import { describeMargin, judgeMargin } from './deadline.ts';
 import { endPhaseOf, type EvictionStep, planRun } from './plan.ts';
 import {
   addEvent,
+  addNotReEnabled,
   enterPhase,
   type EvictionRun,
   publishNow,
@@ -32,6 +33,7 @@ import {
   whileWanted,
 } from './run.ts';
 import {
+  applyEnableFailure,
   applyHostRecheck,
   applyMovedElsewhere,
   applyMoveResult,
@@ -148,17 +150,21 @@ async function attempt(run: EvictionRun, step: EvictionStep): Promise<void> {
     // A move and a reading of the Eviction say themselves how they end.
     if (step.kind !== 'moveInstance' && step.kind !== 'readEviction') run.state.problem = null;
   } catch (error) {
-    await applyFailure(run, explain(error));
+    await applyFailure(run, step, explain(error));
   }
 }
 
-async function applyFailure(run: EvictionRun, problem: Problem): Promise<void> {
+async function applyFailure(run: EvictionRun, step: EvictionStep, problem: Problem): Promise<void> {
   if (endsRun(problem, run.moves.size)) {
     run.state.end = { phase: 'Failed', reason: problem.reason, message: problem.message };
     return;
   }
   reportProblem(run, problem, 'step');
   if (problem.code === 'Stopped') await awaitStopLifted(run, problem.message);
+  else if (step.kind === 'enableService') {
+    applyEnableFailure(run.state);
+    if (run.state.reEnabled === false) addNotReEnabled(run);
+  }
 }
 
 /**

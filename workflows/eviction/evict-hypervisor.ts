@@ -23,6 +23,7 @@ import { awaitStopLifted, drive, enableService, isFinal } from './drive.ts';
 import { enableSummary, planReEnable } from './plan.ts';
 import {
   addEvent,
+  addNotReEnabled,
   backOff,
   beginRun,
   enterPhase,
@@ -36,14 +37,11 @@ import {
   wake,
   whileWanted,
 } from './run.ts';
-import { type End, type EvictionState, requestStop } from './state.ts';
+import { enableAttempts, type End, type EvictionState, requestStop } from './state.ts';
 import { describeProgress, describeResult, progressBeforeOpening } from './status.ts';
 
 /** How long the run waits for its own cancel request to come back before it ends without it. */
 const ownCancelMs = 10_000;
-
-/** How often enabling the host again is tried before an operator has to; while drover is stopped nothing is tried. */
-const enableAttempts = 5;
 
 /** The wait ends by its own deadline; Temporal's time-out only catches one that does not. */
 const slackMs = 60_000;
@@ -319,8 +317,6 @@ async function enable(run: EvictionRun): Promise<boolean> {
       }
     }
   }
-  const { hypervisor } = state.desired;
-  const { message } = state.problem ?? { message: 'see the log' };
-  addEvent(run, 'Warning', 'NotReEnabled', `${hypervisor} could not be enabled again: ${message}`);
+  addNotReEnabled(run);
   return false;
 }

@@ -6,6 +6,7 @@ import {
   enterState,
   blockByObstacles,
   type EvictionState,
+  applyEnableFailure,
   applyMoveStart,
   type EvictionProblem,
   applyHost,
@@ -42,6 +43,9 @@ const moves = (...ids: string[]): object => ({
   steps: ids.map((id) => ({ kind: 'moveInstance', phase: 'Moving', background: id, instance: { instance: { id } } })),
 });
 const enabled = { ...emptyHost.service, status: 'enabled' as const, disabledReason: null };
+const failToEnable = (state: EvictionState, times: number): void => {
+  for (let time = 0; time < times; time += 1) applyEnableFailure(state);
+};
 const stop = { abort: false, reEnable: false, by: 'ann', atMs: 1_000, aborted: false };
 
 const one = (): EvictionState => evictionOf(hostWith(server('a')));
@@ -492,6 +496,18 @@ const rows: Row[] = [
   [
     'which is tried once',
     also(one(), (s) => ((s.stop = { ...stop, reEnable: true }), (s.reEnabled = false))),
+    1_000,
+    ends('Stopped', /1 not moved/),
+  ],
+  [
+    'again where Nova refuses',
+    also(one(), (s) => ((s.stop = { ...stop, reEnable: true }), failToEnable(s, 4))),
+    1_000,
+    does('enableService'),
+  ],
+  [
+    'but not for ever: the stop comes to its end',
+    also(one(), (s) => ((s.stop = { ...stop, reEnable: true }), failToEnable(s, 5))),
     1_000,
     ends('Stopped', /1 not moved/),
   ],

@@ -79,6 +79,13 @@ export function addEvent(
   run.unpublished = true;
 }
 
+/** The last problem says why. */
+export function addNotReEnabled(run: EvictionRun): void {
+  const { desired, problem } = run.state;
+  const why = problem?.message ?? 'see the log';
+  addEvent(run, 'Warning', 'NotReEnabled', `${desired.hypervisor} could not be enabled again: ${why}`);
+}
+
 export function reportProblem(run: EvictionRun, problem: Problem, kind: EvictionProblem['kind']): void {
   if (run.state.problem?.reason !== problem.reason) addEvent(run, 'Warning', problem.reason, problem.message);
   recordProblem(run.state, problem, kind, Date.now());

@@ -82,6 +82,8 @@ interface Stop {
   atMs: number;
   /** What was in flight has been asked to end. */
   aborted: boolean;
+  /** How often the host could not be enabled again; absent: not once. */
+  enableFailures?: number;
 }
 
 export interface End {
@@ -160,6 +162,20 @@ export function recordProblem(
 /** Asks for an orderly end. Who asked first is named; what was asked for before still holds. */
 export function requestStop(state: EvictionState, by: string, nowMs: number): void {
   state.stop ??= { abort: false, reEnable: false, by, atMs: nowMs, aborted: false };
+}
+
+/**
+ * How often it is tried to enable the host at the end of an eviction, before an operator has to. While drover is stopped
+ * nothing is tried.
+ */
+export const enableAttempts = 5;
+
+/** The host could not be enabled at the end of a stop. After the last attempt it stays disabled. */
+export function applyEnableFailure(state: EvictionState): void {
+  const { stop } = state;
+  if (stop === null) return;
+  stop.enableFailures = (stop.enableFailures ?? 0) + 1;
+  if (stop.enableFailures >= enableAttempts) state.reEnabled = false;
 }
 
 export const tracked = (state: EvictionState): TrackedInstance[] => Object.values(state.instances);
