@@ -10,7 +10,7 @@ import {
 } from '@temporalio/workflow';
 import type { ErrorCode } from '../../contracts/errors.ts';
 import { onTimeReasons } from '../../contracts/eviction/conditions.ts';
-import { disabledReasonPrefix, migrationId } from '../../contracts/ids.ts';
+import { migrationId } from '../../contracts/ids.ts';
 import { kubernetesWait, nova, novaSurvey } from '../lib/activities.ts';
 import { initialAttributes } from '../lib/attributes.ts';
 import { explain, type Problem } from '../lib/failures.ts';
@@ -39,6 +39,7 @@ import {
   applyMoveResult,
   applyMoveStart,
   applyPreflight,
+  disabledReasonOf,
   enterState,
   mayConfirmResize,
   type TrackedInstance,
@@ -212,7 +213,7 @@ async function execute(run: EvictionRun, step: EvictionStep): Promise<void> {
           `The compute service of ${hypervisor} was enabled, and not by drover; drover disables it again`,
         );
       const host = hostOf(run);
-      const reason = `${disabledReasonPrefix} eviction ${desired.name}: ${desired.reason}`.slice(0, 255);
+      const reason = disabledReasonOf(state);
       host.service = await nova(settings.region, step.summary).ensureServiceDisabled({ host: host.host, reason });
       state.disabledSinceMs ??= Date.now();
       break;

@@ -1,6 +1,7 @@
 import { emptyHost, evictionOf, hostWith, server, theOnly } from '../../test/fixtures/workflows/eviction.ts';
 import { live } from '../../test/fixtures/workflows/migration.ts';
 import {
+  disabledReasonOf,
   enterState,
   mayConfirmResize,
   blockByObstacles,
@@ -191,3 +192,17 @@ test.each<[accepted: string[], inEviction: string[], mayConfirm: boolean]>([
     expect(mayConfirmResize(state, 'a')).toBe(mayConfirm);
   },
 );
+
+test.each<[what: string, seen: (string | null)[], reason: string]>([
+  ['nobody had disabled it', [null], 'drover: eviction node-1: kernel update'],
+  ['a maintenance had', ['drover: maintenance auto', null], 'drover: maintenance auto'],
+  ['another party had', ['disk is broken', null], 'drover: eviction node-1: kernel update'],
+  ['this eviction had', ['drover: eviction node-1: kernel update', null], 'drover: eviction node-1: kernel update'],
+])('a service that another party enables is disabled again, where %s', (_what, seen, reason) => {
+  const state = evictionOf(hostWith(server('a')));
+  for (const disabledReason of seen) {
+    const status = disabledReason === null ? ('enabled' as const) : ('disabled' as const);
+    applyHost(state, { ...emptyHost, service: { ...emptyHost.service, status, disabledReason } }, 3_000);
+  }
+  expect(disabledReasonOf(state)).toBe(reason);
+});

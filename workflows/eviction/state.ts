@@ -11,6 +11,7 @@ import type {
 import { instanceObstacleId } from '../../contracts/eviction/eviction.ts';
 import type { HostObservation, Instance } from '../../contracts/eviction/instance.ts';
 import type { MigrateInstanceResult } from '../../contracts/eviction/migrate-instance.ts';
+import { disabledReasonPrefix, maintenanceReasonPrefix } from '../../contracts/ids.ts';
 import { retryAfterMs } from '../lib/retry.ts';
 
 /**
@@ -46,6 +47,8 @@ export interface EvictionState {
   margin: MarginVerdict | null;
   /** Since when the service is disabled, as far as this eviction knows; null: it is not. */
   disabledSinceMs: number | null;
+  /** Of a maintenance that had disabled the service; null, or absent: none has, as far as this eviction knows. */
+  maintenanceReason?: string | null;
   /** When the host was first observed empty, in an unbroken row of observations. */
   emptySinceMs: number | null;
   /** When nothing was left to move, so that the wait for the rest has a deadline. */
@@ -140,6 +143,7 @@ export function beginEviction(
     preflights: 0,
     margin: null,
     disabledSinceMs: null,
+    maintenanceReason: null,
     emptySinceMs: null,
     nothingLeftSinceMs: null,
     problem: null,
@@ -196,6 +200,13 @@ export const unacceptedObstacles = (state: EvictionState): Obstacle[] => {
   return state.obstacles.filter(({ id }) => !accepted.has(id));
 };
 
+/**
+ * What to disable the service with. Where another party has enabled a host that is in maintenance, it carries that
+ * maintenance's reason again: the Hypervisor lifts no other at the end.
+ */
+export const disabledReasonOf = ({ desired, maintenanceReason = null }: EvictionState): string =>
+  maintenanceReason ?? `${disabledReasonPrefix} eviction ${desired.name}: ${desired.reason}`.slice(0, 255);
+
 /** Unix ms; null: there is none. */
 export const deadlineMsOf = ({ desired: { deadline } }: EvictionState): number | null =>
   deadline === null ? null : Date.parse(deadline);
@@ -230,6 +241,8 @@ export function applyHost(state: EvictionState, host: HostObservation, nowMs: nu
   state.host = host;
   state.observedAtMs = nowMs;
   state.disabledSinceMs = host.service.status === 'disabled' ? (state.disabledSinceMs ?? nowMs) : null;
+  const { disabledReason } = host.service;
+  if (disabledReason?.startsWith(maintenanceReasonPrefix) === true) state.maintenanceReason = disabledReason;
   const here = new Map(host.instances.map((instance) => [instance.id, instance]));
   for (const instance of host.instances) {
     const known = state.instances[instance.id];
