@@ -1,3 +1,4 @@
+import { vmIdentityOf } from '../../contracts/agent-pool/vm-identity.ts';
 import type { AgentVm, DesiredAgent, ObservedAgent } from '../../contracts/agent-pool/vsphere-agent.ts';
 import { done, execute, type Plan, wait } from '../lib/plan.ts';
 import { type AgentSituation, agentStatus, type AgentStep, isAgentSaid, planAgent, pruneAgent } from './plan-agent.ts';
@@ -61,6 +62,13 @@ const situation = ({ observed: seen, mode = 'act', none, noAnswerSinceMs, ...own
 const kindsOf = (plan: Plan<AgentStep>): unknown =>
   plan.kind === 'execute' ? [plan.steps.map(({ kind }) => kind).join(' '), plan.slot?.limit ?? null] : plan;
 const problem = { reason: 'VsphereUnavailable', message: 'vCenter does not answer' };
+const uid = '0b6c1f3e-8d52-4c77-9a41-5e2f7d9b3a10';
+/** Its VM is recorded and not found. */
+const lost = (biosUUID: string, own: Partial<ObservedAgent> = {}): Change => ({
+  uid,
+  observed: { vm: null, recorded: { ...observed.recorded, name: 'worker-1', biosUUID }, ...own },
+});
+const other = '423e1a2b-0c3d-4e5f-8a9b-0c1d2e3f4a5b';
 const on = done('reconciled', 'VMCreated', 'VM worker-1 is on');
 
 test.each<[rule: string, change: Change, plan: unknown]>([
@@ -88,6 +96,23 @@ test.each<[rule: string, change: Change, plan: unknown]>([
     '… and a pool that is being deleted',
     { observed: { vm: null, pool: { ...pool, deleting: true } } },
     done('blocked', 'PoolDeleting', 'Its pool is being deleted: no VM is made'),
+  ],
+  ['its VM, which drover made, is gone', lost(vmIdentityOf(uid).biosUuid), ['create', 'creates']],
+  ['… as vCenter may write its UUID', lost(vmIdentityOf(uid).biosUuid.toUpperCase()), ['create', 'creates']],
+  ['nothing is recorded of a VM', lost(''), ['create', 'creates']],
+  [
+    'a VM that drover did not make is recorded, and is not found',
+    lost(other),
+    done(
+      'blocked',
+      'VirtualMachineNotFound',
+      `Its host is the VM with the BIOS UUID ${other}, which drover did not make for it and does not find, and no second one is made: have the pool name the vCenter and the folder where that VM is, or delete this VsphereAgent, which leaves that VM as it is`,
+    ),
+  ],
+  [
+    '… nor is there an ISO',
+    lost(other, { pool: { ...pool, isoPath: null } }),
+    expect.objectContaining({ outcome: 'blocked', reason: 'VirtualMachineNotFound' }),
   ],
   ['a finalizer is missing', { isHeld: false }, ['addFinalizer', null]],
   ['off, and not an Agent yet', { observed: { vm: { ...vm, isOn: false } } }, ['powerOn', null]],

@@ -1,4 +1,6 @@
+import { isSameUuid, uuidOf } from '../../contracts/agent-pool/identity.ts';
 import { agentPoolConditions, isoNotReady } from '../../contracts/agent-pool/metadata.ts';
+import { vmIdentityOf } from '../../contracts/agent-pool/vm-identity.ts';
 import type {
   AgentProblem,
   AgentVm,
@@ -9,6 +11,7 @@ import type {
   VsphereAgentStatus,
 } from '../../contracts/agent-pool/vsphere-agent.ts';
 import { findCondition } from '../../contracts/conditions.ts';
+import { errors } from '../../contracts/errors.ts';
 import type { Situation } from '../lib/lifecycle.ts';
 import { describePlan, done, execute, type Plan, type SlotRequest, type Step, wait } from '../lib/plan.ts';
 import type { SlotClaim } from '../limits/slots.ts';
@@ -55,6 +58,13 @@ export function planAgent(situation: AgentSituation): AgentPlan {
   if (problem !== null) return waitForMending('Creating', problem);
   if (vm === null) {
     if (pool.deleting) return done('blocked', 'PoolDeleting', 'Its pool is being deleted: no VM is made');
+    const other = findOtherHost(desired, observed);
+    if (other !== null)
+      return done(
+        'blocked',
+        errors.VirtualMachineNotFound.reason,
+        `Its host is the VM with the BIOS UUID ${other}, which drover did not make for it and does not find, and no second one is made: have the pool name the vCenter and the folder where that VM is, or delete this VsphereAgent, which leaves that VM as it is`,
+      );
     if (pool.isoPath === null) return wait('Creating', isoNotReady, 'the discovery ISO of its pool');
     return execute(
       [...hold, { kind: 'create', phase: 'Creating', summary: `Create and power on VM ${desired.vmName}` }],
@@ -66,6 +76,16 @@ export function planAgent(situation: AgentSituation): AgentPlan {
   if (!vm.isOn)
     return done('reconciled', 'VMCreated', `VM ${vm.name} is off, and it is not drover that has powered it off`);
   return done('reconciled', 'VMCreated', `VM ${vm.name} is on`);
+}
+
+/**
+ * The BIOS UUID that is recorded, where it is not that of the VM that drover makes for the object: agent-forge-operator
+ * wrote it. That VM may run a Node still, and a second one would be written over all that is known of it.
+ */
+function findOtherHost({ uid }: DesiredAgent, { recorded }: ObservedAgent): string | null {
+  const { biosUUID } = recorded;
+  if (biosUUID === null || biosUUID === '') return null;
+  return isSameUuid(uuidOf(biosUUID) ?? '', vmIdentityOf(uid).biosUuid) ? null : biosUUID;
 }
 
 /** What is put right at the vCenter sends no signal: the run looks again by itself. */
