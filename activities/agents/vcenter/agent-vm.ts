@@ -1,3 +1,4 @@
+import { isSameUuid, uuidOf } from '../../../contracts/agent-pool/identity.ts';
 import type { AgentVm } from '../../../contracts/agent-pool/vsphere-agent.ts';
 import { vmIdentityOf } from '../../../contracts/agent-pool/vm-identity.ts';
 import type { VsphereAgentPool } from '../../../contracts/crds/vsphere-agent-pool.ts';
@@ -34,8 +35,10 @@ export interface VmOfPool {
   vmName: string;
   /** What caused a change, for the audit log. */
   cause: string;
-  /** It is to go: what has its name and another owner is of no account. */
+  /** It is to go: what has its name and another owner is of no account, unless it is the host that is recorded. */
   isGoing?: boolean;
+  /** BIOS UUID of its host, as its object says it. Null, or left out: it says none. */
+  recordedUuid?: string | null;
 }
 
 const adapterTools = ({ vcenter: { gateway }, ...context }: VmTools) => ({ ...context, gateway });
@@ -43,7 +46,7 @@ const adapterTools = ({ vcenter: { gateway }, ...context }: VmTools) => ({ ...co
 /** @throws VirtualMachineNotOwned, VirtualMachineNameTaken for a VM of another owner, VirtualMachineAmbiguous */
 export async function findAgentVm(
   tools: VmTools,
-  { pool, agent, vmName, isGoing = false }: VmOfPool,
+  { pool, agent, vmName, isGoing = false, recordedUuid = null }: VmOfPool,
 ): Promise<VirtualMachine | null> {
   const {
     vcenter: { inventory },
@@ -59,10 +62,38 @@ export async function findAgentVm(
       owner: ownerOf(agent),
     });
   } catch (error) {
-    if (isGoing && failureCode(error) === 'VirtualMachineNameTaken') return null;
+    if (isGoing && failureCode(error) === 'VirtualMachineNameTaken') {
+      if (folder !== null) await refuseHost(tools, { agent, vmName, folder: folder.value, recordedUuid });
+      return null;
+    }
     if (failureCode(error) === 'VsphereObjectNotFound') forgetPlaces(tools.vcenter, pool);
     throw error;
   }
+}
+
+/**
+ * A host that agent-forge-operator made has no mark, so that drover never destroys it. Without its object nobody would
+ * be told that it is there and on.
+ *
+ * @throws VirtualMachineNameTaken where the VM of that name is the host that is recorded
+ */
+async function refuseHost(
+  { vcenter: { gateway }, scope: { signal } }: VmTools,
+  {
+    agent,
+    vmName,
+    folder,
+    recordedUuid,
+  }: Required<Pick<VmOfPool, 'agent' | 'vmName' | 'recordedUuid'>> & { folder: string },
+): Promise<void> {
+  const recorded = uuidOf(recordedUuid);
+  if (recorded === null) return;
+  const found = await gateway.findInFolder(folder, vmName, signal);
+  if (found.kind !== 'vm' || !isSameUuid(uuidOf(found.vm.biosUuid) ?? '', recorded)) return;
+  throw droverFailure(
+    'VirtualMachineNameTaken',
+    `${vmName} (${found.vm.id}) at vCenter ${gateway.vcenter} is the host of VsphereAgent ${agent.namespace}/${agent.name}, and drover did not make it: destroy it in vCenter, or give it another name there if it is to stay`,
+  );
 }
 
 /** @throws VirtualMachineNotFound */

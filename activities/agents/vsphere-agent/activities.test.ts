@@ -574,6 +574,30 @@ test('a VM of that name without the mark is a problem, but holds no deletion bac
   });
 });
 
+test('… unless it is the host that is recorded, which agent-forge-operator made', async () => {
+  const { run, prepare, observe, admin, vcenter, vms, delete: remove } = open();
+  await run(async () => {
+    await prepare();
+    await vcenter.witness.createFolder(folder);
+    const path = `${folder}/${name}`;
+    await vcenter.witness.cloneVm({ from: inventory.template, to: path });
+    const { uuid = '' } = (await vcenter.witness.describeVm(path))?.config ?? {};
+    const says = (biosUUID: string) => mergeStatus(admin, { ...agent(), status: { vm: { name, biosUUID } } });
+    await says(uuid.toUpperCase());
+    await remove();
+    expect((await observe()).observed).toMatchObject({
+      vm: null,
+      problem: { reason: 'VirtualMachineNameTaken', message: expect.stringContaining('destroy it in vCenter') },
+    });
+    expect(await vms()).toEqual([path]);
+    await says('423e1a2b-0c3d-4e5f-8a9b-0c1d2e3f4a5b');
+    expect((await observe()).observed).toMatchObject({ vm: null, problem: null });
+    await says(uuid);
+    await vcenter.witness.destroyVm(path);
+    expect((await observe()).observed).toMatchObject({ vm: null, problem: null });
+  });
+});
+
 test('what is not this run’s is handed over, and what is switched off is left as it is', async () => {
   const run = { workflowId: 'agent/team/another', runId: 'r' };
   const other = open({ scope: () => testScope({ run }) });
