@@ -18,7 +18,7 @@ const base: AgentPoolActivities = {
 const pool = { namespace: 'team', name: 'gpu' };
 const recheckMs = 600_000;
 
-function observation(isThere = true): AgentPoolObservation {
+function observation(isThere = true, observed: Partial<AgentPoolObservation['observed']> = {}): AgentPoolObservation {
   const held = { name: 'a', cause: 'MachineAbsent', waitsFor: 'NodePresent', message: 'x' } as const;
   const counts = {
     agentMachines: 9,
@@ -34,7 +34,7 @@ function observation(isThere = true): AgentPoolObservation {
   return {
     kind: 'observed',
     desired: isThere ? { uid: 'u', generation: 1, deleting: false, isHeld: true, deletes: true, force: false } : null,
-    observed: { counts, held: [held], iso: { path: null, dueMs: 0, why: 'there is none yet' } },
+    observed: { counts, held: [held], iso: { path: null, dueMs: 0, why: 'there is none yet' }, ...observed },
     settings: { recheckMs },
     digest: null,
     retry: null,
@@ -64,6 +64,16 @@ test('a pool is shown as it was observed, while that is fresh', async () => {
   expect(page).toContain('drover_agent_pool_observed_timestamp_seconds{namespace="team",pool="gpu"} 1\n');
   clock.nowMs += 3 * recheckMs;
   expect(await metrics.page()).not.toContain('pool="gpu"');
+});
+
+test('VMs that cannot be made are not on their way, and those that wait for them are starved', async () => {
+  const { metrics, metered } = meter();
+  const stuck = { count: 2, reason: 'VsphereNotPermitted', message: 'no privilege' };
+  const observe = () => Promise.resolve(observation(true, { stuck }));
+  await metered({ ...base, observeAgentPool: observe }).observeAgentPool(pool);
+  const page = await metrics.page();
+  for (const [state, value] of Object.entries({ waiting: 5, wanted: 4, provisioning: 0 }))
+    expect(page).toContain(`drover_agent_pool_agents{namespace="team",pool="gpu",state="${state}"} ${value}\n`);
 });
 
 test('a pool that is gone is shown no more', async () => {

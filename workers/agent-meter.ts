@@ -68,10 +68,12 @@ export function meterAgents(metrics: Metrics, clock: Pick<Clock, 'now' | 'monoto
 }
 
 function whatIsShown(
-  { observed: { counts, held, iso } }: AgentPoolObservation,
+  { observed: { counts, held, iso, stuck } }: AgentPoolObservation,
   nowMs: number,
 ): Pick<ShownPool, 'states' | 'isIsoDue'> {
-  const { waiting, provisioning, available, bound } = counts;
+  const { waiting, available, bound } = counts;
+  // An AgentMachine that waits for what cannot be made has nothing on its way.
+  const provisioning = Math.max(0, counts.provisioning - (stuck?.count ?? 0));
   // The list of those that are wanted is bounded.
   const wanted = Math.max(0, waiting - available - provisioning);
   return {

@@ -156,6 +156,14 @@ export interface PoolProblem {
   message: string;
 }
 
+/** VMs under way whose runs have not got them going in the time that an Agent may take. */
+export interface StuckVms {
+  count: number;
+  /** As the first of their VsphereAgents, by name, says it. */
+  reason: string;
+  message: string;
+}
+
 export interface ObservedIso {
   /** Null: there is none yet. */
   path: string | null;
@@ -168,6 +176,8 @@ export interface ObservedIso {
 export interface ObservedPool {
   counts: PoolCounts;
   problems: PoolProblem[];
+  /** They are made still, so that none is made in their place. Left out: there are none. */
+  stuck?: StuckVms;
   /** As many as are missing, before limits, in the order in which they are created. At most 200. */
   wanted: WantedAgent[];
   unprepared: UnpreparedAgent[];

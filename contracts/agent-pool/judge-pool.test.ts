@@ -9,12 +9,14 @@ import {
   machine,
   minuteMs,
   newAgent,
+  now,
   pool,
   vsphereAgent,
   waits,
   wasTakenBy,
   type World,
 } from '../../test/fixtures/activities/agent-pool.ts';
+import type { VsphereAgent } from '../crds/vsphere-agent.ts';
 import { agentPoolLabels } from './metadata.ts';
 
 /** What holds of every pool, whatever is in it. */
@@ -206,6 +208,67 @@ test('what was published is judged the same again', () => {
       expect(again.released).toEqual(released);
     }),
   );
+});
+
+const refused = (name: string, minutes: number, reason = 'VsphereNotPermitted', vm?: object): VsphereAgent =>
+  vsphereAgent(name, { unready: { reason, forMs: minutes * minuteMs }, ...(vm && { vm }) });
+const rules = { discoveryMs: 30 * minuteMs };
+
+test.each<[rule: string, vms: VsphereAgent[], stuck: unknown, nextInMinutes: number | null]>([
+  ['in time', [refused('a', 29)], undefined, 1],
+  [
+    'too long',
+    [refused('a', 30)],
+    {
+      count: 1,
+      reason: 'VsphereNotPermitted',
+      message: 'The VM of VsphereAgent a is not made, or not powered on, in time. a says VsphereNotPermitted',
+    },
+    null,
+  ],
+  [
+    'several of them',
+    [refused('b', 31, 'RequestRefused'), refused('a', 40), refused('c', 10)],
+    {
+      count: 2,
+      reason: 'VsphereNotPermitted',
+      message: '2 VMs are not made, or not powered on, in time. VsphereAgent a says: a says VsphereNotPermitted',
+    },
+    20,
+  ],
+  [
+    'made, and not powered on',
+    [refused('a', 30, 'VsphereResourcesExhausted', { phase: 'Provisioning', reason: 'AgentNotDiscovered' })],
+    expect.objectContaining({ count: 1, reason: 'VsphereResourcesExhausted' }),
+    null,
+  ],
+  ['there is no ISO, which the pool says', [refused('a', 90, 'ISONotReady')], undefined, null],
+  ['it is on', [vsphereAgent('a', { vm: { phase: 'Provisioning' } })], undefined, 25],
+  [
+    'a Machine has it',
+    [refused('a', 90, 'VirtualMachineNotFound', { phase: 'Bound', ...wasTakenBy('m') })],
+    undefined,
+    null,
+  ],
+  ['its place is taken, and it goes', [refused('a', 90, 'VirtualMachineNameTaken')], undefined, null],
+])('a VM that is not made is a problem after the time of an Agent: %s', (_rule, vms, stuck, nextInMinutes) => {
+  const machines = [machine('m')];
+  const agentMachines = ['a', 'b', 'c'].map((name) => agentMachine(name, { status: waits }));
+  const { counts, ...judged } = judge({ vms, machines, agentMachines, rules });
+  expect(judged.stuck).toEqual(stuck);
+  expect(judged.nextMs === null ? null : (judged.nextMs - now) / minuteMs).toBe(nextInMinutes);
+  // What counts as on its way is what it was: none is made in its place.
+  expect(judged.wanted).toHaveLength(counts.waiting - counts.provisioning);
+});
+
+test('… but of a pool that is being deleted', () => {
+  const judged = judge({ pool: pool({ metadata: { deletionTimestamp } }), vms: [refused('a', 90)], rules });
+  expect(judged.stuck).toBeUndefined();
+});
+
+test('nothing goes as it cannot be made, while it is wanted', () => {
+  const judged = judge({ vms: [refused('a', 600)], agentMachines: [agentMachine('a', { status: waits })], rules });
+  expect(judged).toMatchObject({ released: [], held: [], counts: { provisioning: 1 }, wanted: [] });
 });
 
 test('an older pool of one NodePool makes its VMs, and the younger says so', () => {

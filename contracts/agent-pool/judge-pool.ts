@@ -1,4 +1,4 @@
-import type { AgentPoolRules, ObservedPool, PoolCounts, PoolProblem, UnpreparedAgent } from './agent-pool.ts';
+import type { AgentPoolRules, ObservedPool, PoolCounts, PoolProblem, StuckVms, UnpreparedAgent } from './agent-pool.ts';
 import { judgeReplacement, nameSurges } from './judge-drift.ts';
 import {
   findAgents,
@@ -13,7 +13,7 @@ import {
 import { isDrifted, judgeReleases } from './judge-release.ts';
 import { isPrepared, type JudgedVm, judgeVm } from './judge-vm.ts';
 import { isBound, matchAgents } from './match-agents.ts';
-import { agentPoolConditions, agentPoolLabels } from './metadata.ts';
+import { agentPoolConditions, agentPoolLabels, isoNotReady } from './metadata.ts';
 import type { AgentFact, AgentMachineFact, MachineFact, NodeFact, PoolFacts, VmFact } from './pool-facts.ts';
 
 /** Everything that a pool is judged on. The order of the lists makes no difference. */
@@ -38,6 +38,7 @@ export type JudgedPool = Pick<
   ObservedPool,
   | 'counts'
   | 'problems'
+  | 'stuck'
   | 'wanted'
   | 'unprepared'
   | 'released'
@@ -75,9 +76,11 @@ export function judgePool(facts: Facts): JudgedPool {
     rival === null
       ? judgeReplacement({ pool, own, agentMachines: ofPool, machines: facts.machines, counts, releases, rules })
       : null;
+  const { stuck, nextMs: stuckMs } = judgeStuck(pool.deleting ? [] : live, rules, nowMs);
   return {
     counts,
     problems: rival === null ? [] : [taken(rival)],
+    ...(stuck !== null && { stuck }),
     wanted: [...nameWanted(pool, lacking, vms), ...nameSurges(pool, rolling?.surge ?? 0, vms)],
     ...(rolling !== null && { replacement: rolling.replacement }),
     unprepared: pool.deleting ? [] : live.flatMap((judged) => findUnprepared(judged, pool)),
@@ -85,7 +88,7 @@ export function judgePool(facts: Facts): JudgedPool {
     unpinned: pool.deleting || rival !== null ? [] : findUnpinned(wanting, own, rules.pinSelectors),
     drifted: live.filter((judged) => isDrifted(judged, pool)).map(({ vm, phase }) => ({ name: vm.name, phase })),
     remaining: pool.deleting ? own.length : own.length - live.length,
-    nextMs: earliest([nextMs, ...live.map(({ untilMs }) => untilMs)]),
+    nextMs: earliest([nextMs, stuckMs, ...live.map(({ untilMs }) => untilMs)]),
     vms: own,
   };
 }
@@ -139,6 +142,33 @@ function findUnprepared({ vm, agent, phase }: JudgedVm, pool: PoolFacts): Unprep
   const isOthers = nodePool !== undefined && nodePool !== pool.labels[agentPoolLabels.nodePool];
   if (isOthers || !isOfCluster(agent, pool) || isPrepared(agent, vm.vmName, pool)) return [];
   return [{ agent: agent.name, uid: agent.uid, vmName: vm.vmName }];
+}
+
+/**
+ * VMs that are not made, or were never powered on, for longer than an Agent may take. Nothing goes for that: what
+ * refuses them would refuse others too. That there is no ISO, the pool says for all of them.
+ */
+function judgeStuck(
+  live: readonly JudgedVm[],
+  { discoveryMs }: AgentPoolRules,
+  nowMs: number,
+): { stuck: StuckVms | null; nextMs: number | null } {
+  const unready = live.flatMap(({ vm, agent, phase }) =>
+    phase !== 'Provisioning' || agent !== null || vm.unready === null || vm.unready.reason === isoNotReady
+      ? []
+      : [{ ...vm.unready, name: vm.name, atMs: vm.unready.sinceMs + discoveryMs }],
+  );
+  const stuck = unready.filter(({ atMs }) => atMs <= nowMs);
+  const nextMs = earliest(unready.flatMap(({ atMs }) => (atMs > nowMs ? [atMs] : [])));
+  const [first] = stuck;
+  if (first === undefined) return { stuck: null, nextMs };
+  const { length: count } = stuck;
+  const which = count === 1 ? `The VM of VsphereAgent ${first.name} is` : `${count} VMs are`;
+  const why = count === 1 ? first.message : `VsphereAgent ${first.name} says: ${first.message}`;
+  return {
+    stuck: { count, reason: first.reason, message: `${which} not made, or not powered on, in time. ${why}` },
+    nextMs,
+  };
 }
 
 const taken = (rival: string): PoolProblem => ({

@@ -128,6 +128,8 @@ export interface VmFact {
   readyMs: number | null;
   /** Since when another user's VM is in its place; null: none is. */
   displacedMs: number | null;
+  /** Since when its run says that its VM is not there and on, and why, as it says it last; null: it says no such thing. */
+  unready: { sinceMs: number; reason: string; message: string } | null;
   /** Null: it is not known what it was made of. */
   digest: string | null;
   force: boolean;
@@ -319,6 +321,10 @@ export function readVsphereAgent({ metadata, spec, status }: VsphereAgent): VmFa
     displacedMs:
       ready?.status === 'False' && displacements.includes(ready.reason)
         ? timeOf(ready.lastTransitionTime, createdMs)
+        : null,
+    unready:
+      ready?.status === 'False'
+        ? { sinceMs: timeOf(ready.lastTransitionTime, createdMs), reason: ready.reason, message: ready.message }
         : null,
     digest: nameOf(annotations[agentPoolAnnotations.templateDigest]),
     force: isTrue(annotations, agentPoolAnnotations.forceDelete),

@@ -129,6 +129,7 @@ const drifted: ObservedPool['drifted'] = [
 const forbidden = { message: 'bind the role', untilMs: nowMs + minute };
 const steady = (untilMs: number | null) =>
   wait('Steady', 'Reconciled', 'a change, or the next check of the discovery ISO', untilMs);
+const stuck = { count: 2, reason: 'RequestRefused', message: '2 VMs are not made' };
 const isoProblem = { problem: { code: null, reason: 'IsoUnavailable', message: 'no' }, failures: 1 };
 
 test.each<[rule: string, change: Change, plan: unknown]>([
@@ -136,6 +137,12 @@ test.each<[rule: string, change: Change, plan: unknown]>([
   ['nothing to do: until the ISO is due', {}, steady(nowMs + 5 * minute)],
   ['… or time changes what was judged', { nextMs: nowMs + minute }, steady(nowMs + minute)],
   ['… or nothing does', { iso: { ...observed.iso, dueMs: null } }, steady(null)],
+  [
+    'VMs cannot be made: they are waited for',
+    { stuck, counts: { provisioning: 2 } },
+    wait('Waiting', 'RequestRefused', '2 VMs are not made', nowMs + 5 * minute),
+  ],
+  ['… and others are made', { stuck, wanted: wanted('a'), counts: { provisioning: 2 } }, ['create a']],
   ['no finalizer', { own: { isHeld: false }, wanted: wanted('a') }, ['addFinalizer', 'create a']],
   ['… and it is only observed', { own: { isHeld: false }, mode: 'observe', wanted: wanted('a') }, ['create a']],
   ['the ISO is due', { iso: { ...observed.iso, dueMs: nowMs } }, ['refreshIso']],
@@ -346,6 +353,17 @@ test.each<[rule: string, change: Change, conditions: Record<string, string>]>([
       memory: { replacedMs: [nowMs, nowMs] },
     },
     { CapacitySatisfied: 'False ReplacementLimit' },
+  ],
+  ['VMs cannot be made', { stuck }, { Ready: 'False RequestRefused', CapacitySatisfied: 'False RequestRefused' }],
+  [
+    '… and as many are under way as may be at once',
+    { stuck, wanted: wanted('a'), counts: { provisioning: 4 } },
+    { Ready: 'False RequestRefused', CapacitySatisfied: 'False RequestRefused' },
+  ],
+  [
+    '… and others are wanted',
+    { stuck, wanted: wanted('a'), counts: { provisioning: 1 } },
+    { Ready: 'False RequestRefused', CapacitySatisfied: 'False RequestRefused' },
   ],
   [
     'no InfraEnv',

@@ -265,14 +265,16 @@ function nextMs({ observed, memory, nowMs }: PoolSituation): number | null {
 /** Why not all that is wanted is there, or under way; null: it is. */
 function shortageOf(situation: PoolSituation): Pick<PoolProblem, 'reason' | 'message'> | null {
   const { observed, memory, nowMs } = situation;
-  const { wanted, counts, limits, problems } = observed;
-  if (wanted.length === 0) return null;
+  const { wanted, counts, limits, problems, stuck = null } = observed;
+  if (wanted.length === 0) return stuck;
   const missing = `${count(wanted, 'VM')} more ${wanted.length === 1 ? 'is' : 'are'} wanted`;
   if (problems[0] !== undefined) return { reason: problems[0].reason, message: `${missing}: ${problems[0].message}` };
   if (limits.freeSpace !== null)
     return { reason: limits.freeSpace.reason, message: `${missing}: ${limits.freeSpace.message}` };
   if (memory.refused !== null && memory.refused.untilMs > nowMs)
     return { reason: 'CreateRefused', message: `${missing}: ${memory.refused.message}` };
+  // More room would let more be made that are stuck.
+  if (stuck !== null) return { reason: stuck.reason, message: `${missing}: ${stuck.message}` };
   if (counts.owned >= limits.maxAgents)
     return {
       reason: 'MaxAgents',
@@ -299,12 +301,15 @@ function problemsOf({ observed, memory, nowMs }: PoolSituation): PoolProblem[] {
   // While it is tried again it is said still: else each try would be an Event.
   const fails = iso !== null && (iso.untilMs > nowMs || (dueMs !== null && dueMs <= nowMs));
   const ofIso = fails ? [{ condition: types.iso, reason: iso.problem.reason, message: iso.problem.message }] : [];
+  // Others are made meanwhile, so that it is none of those that hold creates up.
+  const { stuck } = observed;
+  const ofStuck = stuck === undefined ? [] : [{ condition: types.capacity, ...stuck }];
   const ofRefusals = Object.values(openRefusals(memory, observed)).map(({ message }) => ({
     condition: types.ready,
     reason: 'ObjectRefused',
     message,
   }));
-  return [...observed.problems, ...ofIso, ...ofRefusals];
+  return [...observed.problems, ...ofIso, ...ofStuck, ...ofRefusals];
 }
 
 /** What the object is to say of a plan; null: nothing. */

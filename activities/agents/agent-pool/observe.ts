@@ -118,11 +118,12 @@ async function observe(
   const nowMs = clock.now();
   const limits = limitsOf(pool, rules);
   const { judged } = world;
-  const { counts, wanted, unprepared, released, drifted, remaining, replacement } = judged;
+  const { counts, wanted, unprepared, released, drifted, remaining, replacement, stuck } = judged;
   const { strays, held } = straysOf(look, world, cluster, nowMs);
   return {
     counts,
     problems: [...judged.problems, ...infraEnvProblems(pool, infraEnv), ...known(look.problem), ...limits.problems],
+    ...(stuck !== undefined && { stuck }),
     wanted,
     unprepared,
     released,
