@@ -1,4 +1,5 @@
 import {
+  datastoreNameOf,
   defaultIsoPrefix,
   etagToAsk,
   isIsoFile,
@@ -10,6 +11,14 @@ import {
   secretsOf,
   shownUrl,
 } from './iso.ts';
+
+test.each([
+  ['iso', 'iso'],
+  ['pod/iso', 'iso'],
+  ['/dc/datastore/pod/iso/', 'iso'],
+])('the datastore %s is called %s', (path, name) => {
+  expect(datastoreNameOf(path)).toBe(name);
+});
 
 const sha = (digit: string): string => digit.repeat(64);
 const version = (digit: string, prefix = defaultIsoPrefix): IsoVersion => ({

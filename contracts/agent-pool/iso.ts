@@ -48,6 +48,16 @@ const leastCheckIntervalMs = 10_000;
 /** Where an ISO lies in its datastore. */
 export const isoPath = (prefix: string, sha256: string): string => `${prefix}/${sha256}.iso`;
 
+/** A datastore has one name in its datacenter, and only that one is understood before the path of a file. */
+export const datastoreNameOf = (isoDatastore: string): string =>
+  isoDatastore
+    .split('/')
+    .filter((part) => part !== '')
+    .at(-1) ?? '';
+
+/** As drives of VMs name it. @param isoDatastore by its name, or by its path in the datacenter */
+export const isoFileName = (isoDatastore: string, path: string): string => `[${datastoreNameOf(isoDatastore)}] ${path}`;
+
 /**
  * Whether that is the name of a file that drover, or the operator before it, has put there: only such a file is ever
  * deleted, as a client that may write the status of a pool can name any other.

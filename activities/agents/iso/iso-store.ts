@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { datastoreNameOf } from '../../../contracts/agent-pool/iso.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { droverFailure, failureCode } from '../../../runtime/failure.ts';
 import type { DatastoreHttp, FileContent } from '../../vsphere/datastore-http.ts';
@@ -170,7 +171,7 @@ async function findDatastore(
     },
     signal,
   );
-  const [last = ''] = name.split('/').slice(-1);
+  const last = datastoreNameOf(name);
   for (const { properties } of objects) {
     const read = datastoreSchema.safeParse(properties).data;
     if (read?.name === last) return read;

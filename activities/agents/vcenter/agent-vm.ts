@@ -1,4 +1,5 @@
 import { isSameUuid, uuidOf } from '../../../contracts/agent-pool/identity.ts';
+import { isoFileName } from '../../../contracts/agent-pool/iso.ts';
 import type { AgentVm } from '../../../contracts/agent-pool/vsphere-agent.ts';
 import { vmIdentityOf } from '../../../contracts/agent-pool/vm-identity.ts';
 import type { VsphereAgentPool } from '../../../contracts/crds/vsphere-agent-pool.ts';
@@ -167,7 +168,7 @@ async function create(tools: VmTools, of: VmOfPool & { iso: string; cluster: str
   const { pool, agent, vmName, cause, cluster } = of;
   const places = await readPoolPlaces(vcenter, pool, scope.signal);
   const folder = await ensureFolder(tools, of, places.folderPath);
-  const iso = `[${pool.spec.vsphere.isoDatastore}] ${of.iso}`;
+  const iso = isoFileName(pool.spec.vsphere.isoDatastore, of.iso);
   const request = { agent, name: vmName, pool, iso, places: { ...places, folder }, cluster };
   const owner = ownerOf(agent);
   const { files: _nowhere, ...config } = emptyVmSpec(agentVmSpec({ ...request, datastore: '' }), owner, '');

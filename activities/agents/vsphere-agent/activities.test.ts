@@ -184,6 +184,14 @@ test('a VM is made, tagged with its mark, powered on, and shown in the object', 
   });
 });
 
+test('a datastore of ISOs that is given by its path is named by its name in the drive', async () => {
+  const { run, prepare, activities, of } = open();
+  await run(async () => {
+    await prepare(pool({}, {}, { isoDatastore: 'iso-pod/LocalDS_0' }));
+    expect(await activities.createAgentVm(of())).toMatchObject({ iso: `[LocalDS_0] ${iso}` });
+  });
+});
+
 test('a slot is released when the VM is made, and not only when it is on', async () => {
   const done: string[] = [];
   const world = open({ releaseSlot: async () => void done.push(...world.audit.map(({ action }) => action)) });
