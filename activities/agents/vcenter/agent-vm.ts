@@ -16,7 +16,7 @@ import { attachTag, listAttachedTags } from '../../vsphere/rest/tags.ts';
 import { emptyVmSpec } from '../../vsphere/specs/new-vm.ts';
 import { awaitTask } from '../../vsphere/tasks/await-task.ts';
 import type { VirtualMachine } from '../../vsphere/types.ts';
-import { folderRef } from '../../vsphere/wire/values.ts';
+import { folderRef, type ManagedObjectReference } from '../../vsphere/wire/values.ts';
 import { type AgentOfVm, agentVmSpec, ownerOf } from './agent-vm-spec.ts';
 import { folderPathOf, forgetPlaces, readPoolPlaces } from './pool-places.ts';
 import type { PoolVcenter } from './pool-vcenters.ts';
@@ -38,16 +38,22 @@ export interface VmOfPool {
   cause: string;
   /** It is to go: what has its name and another owner is of no account, unless it is the host that is recorded. */
   isGoing?: boolean;
-  /** BIOS UUID of its host, as its object says it. Null, or left out: it says none. */
+  /** BIOS UUID of its host, as its object says it. Null: none was ever seen. Left out: it is not known. */
   recordedUuid?: string | null;
 }
 
 const adapterTools = ({ vcenter: { gateway }, ...context }: VmTools) => ({ ...context, gateway });
 
-/** @throws VirtualMachineNotOwned, VirtualMachineNameTaken for a VM of another owner, VirtualMachineAmbiguous */
+/**
+ * Of one that is to go, and whose VM was never seen, nothing is found only when no create is under way in its folder:
+ * its worker may have died, and the task make the VM all the same.
+ *
+ * @throws VirtualMachineNotOwned, VirtualMachineNameTaken for a VM of another owner, VirtualMachineAmbiguous, and
+ *   VsphereBusy where a create may still make it
+ */
 export async function findAgentVm(
   tools: VmTools,
-  { pool, agent, vmName, isGoing = false, recordedUuid = null }: VmOfPool,
+  { pool, agent, vmName, isGoing = false, recordedUuid }: VmOfPool,
 ): Promise<VirtualMachine | null> {
   const {
     vcenter: { inventory },
@@ -55,8 +61,11 @@ export async function findAgentVm(
   } = tools;
   const folder = await inventory.find(folderPathOf(pool), signal);
   const { instanceUuid } = vmIdentityOf(agent.uid);
+  // Before the VM is looked for: one that ends in between has made it.
+  const creates = isGoing && recordedUuid === null ? await createsIn(tools, folder) : [];
+  let found: VirtualMachine | null;
   try {
-    return await findVm(adapterTools(tools), {
+    found = await findVm(adapterTools(tools), {
       instanceUuid,
       folder: folder?.value ?? null,
       name: vmName,
@@ -64,12 +73,39 @@ export async function findAgentVm(
     });
   } catch (error) {
     if (isGoing && failureCode(error) === 'VirtualMachineNameTaken') {
-      if (folder !== null) await refuseHost(tools, { agent, vmName, folder: folder.value, recordedUuid });
+      if (folder !== null)
+        await refuseHost(tools, { agent, vmName, folder: folder.value, recordedUuid: recordedUuid ?? null });
       return null;
     }
     if (failureCode(error) === 'VsphereObjectNotFound') forgetPlaces(tools.vcenter, pool);
     throw error;
   }
+  if (found === null && creates.length > 0)
+    throw droverFailure(
+      'VsphereBusy',
+      `${creates.join(', ')} at vCenter ${tools.vcenter.name} may still make VM ${vmName} of VsphereAgent ${agent.namespace}/${agent.name}`,
+    );
+  return found;
+}
+
+/** Creates in a folder that have not ended, of whatever VM. Null: the folder is not there, so that it has none. */
+async function createsIn(
+  { vcenter: { gateway }, scope: { signal } }: VmTools,
+  folder: ManagedObjectReference | null,
+): Promise<string[]> {
+  if (folder === null) return [];
+  const mayMake = async (task: string): Promise<boolean> => {
+    try {
+      const { state, entity } = await gateway.readTask(task, signal);
+      return (state === 'queued' || state === 'running') && (entity === null || entity.value === folder.value);
+    } catch (error) {
+      if (failureCode(error) === 'VsphereTaskNotFound') return false;
+      throw error;
+    }
+  };
+  const creates = await gateway.runningCreates(signal);
+  const may = await Promise.all(creates.map(mayMake));
+  return creates.filter((_, index) => may[index] === true);
 }
 
 /**

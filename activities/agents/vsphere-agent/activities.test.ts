@@ -606,6 +606,46 @@ test('… unless it is the host that is recorded, which agent-forge-operator mad
   });
 });
 
+test('a VM that a create may still make is waited for, where none was ever seen', async () => {
+  const { run, prepare, observe, admin, vcenter, clock, activities, of, uid, vms, delete: remove } = open();
+  await run(async () => {
+    await prepare();
+    await vcenter.witness.createFolder(folder);
+    await vcenter.control.delayTasks({ CreateVm: 60_000 });
+    // Its worker dies while the task runs.
+    const dying = failureOf(activities.createAgentVm(of()));
+    await clock.sleep(5_000);
+    await remove();
+    expect(await vms()).toEqual([]);
+    expect(await failureOf(observe())).toMatchObject({
+      type: 'VsphereBusy',
+      message: expect.stringContaining(`may still make VM ${name} of VsphereAgent ${namespace}/${name}`),
+    });
+    await mergeStatus(admin, { ...agent(), status: { vm: { name, biosUUID: vmIdentityOf(uid()).biosUuid } } });
+    expect((await observe()).observed).toMatchObject({ vm: null, problem: null });
+    await mergeStatus(admin, { ...agent(), status: { vm: { name, biosUUID: null } } });
+    await dying;
+    expect((await observe()).observed.vm).toMatchObject({ name });
+    await activities.destroyAgentVm(of());
+    expect((await observe()).observed).toMatchObject({ vm: null, problem: null });
+  });
+});
+
+test('… and a create in another folder is of no account', async () => {
+  const { run, prepare, observe, set, vcenter, clock, activities, of, delete: remove } = open();
+  await run(async () => {
+    await prepare();
+    await vcenter.witness.createFolder(`${inventory.vmFolder}/other`);
+    await vcenter.control.delayTasks({ CreateVm: 60_000 });
+    const creating = failureOf(activities.createAgentVm(of()));
+    await clock.sleep(5_000);
+    await set(pool({}, {}, { folder: 'other' }));
+    await remove();
+    expect((await observe()).observed).toMatchObject({ vm: null, problem: null });
+    await creating;
+  });
+});
+
 test('what is not this run’s is handed over, and what is switched off is left as it is', async () => {
   const run = { workflowId: 'agent/team/another', runId: 'r' };
   const other = open({ scope: () => testScope({ run }) });

@@ -191,7 +191,7 @@ async function observeVm(tools: VsphereAgentTools, object: VsphereAgent, pool: V
         vmName: at.vmName,
         cause: 'its observation',
         isGoing: deletionTimestamp !== undefined,
-        recordedUuid: object.status?.vm?.biosUUID ?? null,
+        recordedUuid: object.status?.vm?.biosUUID || null,
       });
       return { ...at, vm: vm === null ? null : await describeAgentVm(vmTools, vm, pool) };
     });
