@@ -88,6 +88,8 @@ export const agentPoolConditions = {
   iso: 'ISOReady',
   /** drover's own: VMs of another template than the pool's. */
   drifted: 'TemplateDrifted',
+  /** drover's own: what it would do, where it only observes; then it is the only one written. */
+  observed: 'Observed',
 } as const;
 
 /** Keys of the ExtraConfig of a VM, all in the call that makes it. The first two are its owner. */

@@ -128,7 +128,7 @@ export interface VmFact {
   readyMs: number | null;
   /** Since when another user's VM is in its place; null: none is. */
   displacedMs: number | null;
-  /** Since when its run says that its VM is not there and on, and why, as it says it last; null: it says no such thing. */
+  /** Since when its run says that its VM is not there and on, and why; null: it says no such thing. */
   unready: { sinceMs: number; reason: string; message: string } | null;
   /** Null: it is not known what it was made of. */
   digest: string | null;

@@ -77,11 +77,16 @@ export interface ObservedAgent {
 
 export type VsphereAgentObservation = ObservationOf<DesiredAgent, ObservedAgent, VsphereAgentSettings>;
 
-export interface VsphereAgentStatus {
-  /** Left out: as it is. */
-  vm?: { name: string; biosUUID: string; macAddress: string | null };
-  ready: Omit<ConditionUpdate, 'type'>;
-}
+type Said = Omit<ConditionUpdate, 'type'>;
+
+export type VsphereAgentStatus =
+  | {
+      /** Left out: as it is. */
+      vm?: { name: string; biosUUID: string; macAddress: string | null };
+      ready: Said;
+    }
+  /** Where drover only observes: all else is the operator's that acts. */
+  | { observed: Said };
 
 type OfAgent = VsphereAgentInput & { uid: string };
 

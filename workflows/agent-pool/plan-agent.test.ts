@@ -262,6 +262,19 @@ test.each<[rule: string, plan: Plan<AgentStep>, change: Change, status: unknown]
   expect(agentStatus(situation(change), plan)).toEqual(status);
 });
 
+const would = done('blocked', 'ObserveOnly', 'drover only observes. It would: create');
+test.each<[rule: string, plan: Plan<AgentStep>, message: string]>([
+  ['there is something to do', would, would.message],
+  ['there is nothing to do', on, 'drover only observes, and would change nothing: VM worker-1 is on'],
+])('in mode observe only Observed is said: %s', (_rule, plan, message) => {
+  const said = { status: 'True', reason: 'Observed', message, observedGeneration: 2 } as const;
+  const status = agentStatus(situation({ mode: 'observe' }), plan)!;
+  expect(status).toEqual({ observed: said });
+  expect(isAgentSaid(observed, status)).toBe(false);
+  const recorded = { ...observed.recorded, conditions: [{ type: 'Observed', ...said }] };
+  expect(isAgentSaid({ ...observed, recorded }, status)).toBe(true);
+});
+
 test.each<[rule: string, recorded: ObservedAgent['recorded'], isSaid: boolean]>([
   ['all of it', { ...said, conditions: [{ type: 'Ready', ...ready }] }, true],
   ['nothing', observed.recorded, false],

@@ -10,11 +10,12 @@ import type {
   VsphereAgentSettings,
   VsphereAgentStatus,
 } from '../../contracts/agent-pool/vsphere-agent.ts';
-import { findCondition } from '../../contracts/conditions.ts';
+import { type ConditionUpdate, findCondition } from '../../contracts/conditions.ts';
 import { errors } from '../../contracts/errors.ts';
 import type { Situation } from '../lib/lifecycle.ts';
 import { describePlan, done, execute, type Plan, type SlotRequest, type Step, wait } from '../lib/plan.ts';
 import type { SlotClaim } from '../limits/slots.ts';
+import { sayObserved } from './say-observed.ts';
 
 /** What the VM of a VsphereAgent is to become, and what the object is to say. All of it is pure. */
 
@@ -166,8 +167,12 @@ export const pruneAgent = (
   observed.problem?.vcenter === 'noAnswer' ? { ...memory, noAnswerSinceMs: noAnswerSinceMs ?? nowMs } : memory;
 
 /** What the object is to say of a plan; null: nothing. */
-export function agentStatus({ desired, observed }: AgentSituation, plan: AgentPlan): VsphereAgentStatus | null {
+export function agentStatus(
+  { desired, observed, settings }: AgentSituation,
+  plan: AgentPlan,
+): VsphereAgentStatus | null {
   if (desired === null || plan.kind === 'execute' || (plan.kind === 'done' && plan.outcome === 'gone')) return null;
+  if (settings.mode === 'observe') return { observed: sayObserved(plan, desired.generation) };
   const isReady = plan.kind === 'done' && plan.outcome === 'reconciled';
   const { reason, message } = describePlan(plan);
   const { vm } = observed;
@@ -178,16 +183,20 @@ export function agentStatus({ desired, observed }: AgentSituation, plan: AgentPl
 }
 
 /** Whether the object says so. */
-export function isAgentSaid({ recorded }: ObservedAgent, { vm, ready }: VsphereAgentStatus): boolean {
-  const said = findCondition(recorded.conditions as never, agentPoolConditions.ready);
+export function isAgentSaid({ recorded }: ObservedAgent, status: VsphereAgentStatus): boolean {
+  const isSaid = (type: string, update: Omit<ConditionUpdate, 'type'>): boolean => {
+    const said = findCondition(recorded.conditions as never, type);
+    return (
+      said?.status === update.status &&
+      said.reason === update.reason &&
+      said.message === update.message &&
+      said.observedGeneration === update.observedGeneration
+    );
+  };
+  if ('observed' in status) return isSaid(agentPoolConditions.observed, status.observed);
+  const { vm, ready } = status;
   const isVmSaid =
     vm === undefined ||
     (vm.name === recorded.name && vm.biosUUID === recorded.biosUUID && vm.macAddress === recorded.macAddress);
-  return (
-    isVmSaid &&
-    said?.status === ready.status &&
-    said.reason === ready.reason &&
-    said.message === ready.message &&
-    said.observedGeneration === ready.observedGeneration
-  );
+  return isVmSaid && isSaid(agentPoolConditions.ready, ready);
 }

@@ -457,6 +457,19 @@ test('actions are said by upstream’s names', () => {
   expect(poolStatus(idle, planPool(idle))?.plannedActions).toEqual([{ type: 'Noop', reason: 'Satisfied' }]);
 });
 
+test('in mode observe only Observed is said, whatever stands in the way', () => {
+  const given = situation({ mode: 'observe', problems: [unseen], held: [held] });
+  const would = done('blocked', 'ObserveOnly', 'drover only observes. It would: wait');
+  const status = poolStatus(given, would)!;
+  expect(status).toEqual({
+    conditions: [
+      { type: 'Observed', status: 'True', reason: 'Observed', message: would.message, observedGeneration: 3 },
+    ],
+    plannedActions: [],
+  });
+  expect(isPoolSaid({ ...observed, conditions: status.conditions }, status)).toBe(true);
+});
+
 test('the object says so when lists and conditions do', () => {
   const status = poolStatus(situation(), planPool(situation()))!;
   const { conditions } = status;

@@ -25,6 +25,7 @@ import {
   type ReplacementMemory,
   sayDrift,
 } from './plan-replacement.ts';
+import { sayObserved } from './say-observed.ts';
 
 /**
  * What a pool is to do next, and what it is to say. What is wanted and what may go was judged where it was observed.
@@ -317,6 +318,8 @@ export function poolStatus(situation: PoolSituation, plan: PoolPlan): AgentPoolS
   const { desired, observed } = situation;
   if (desired === null || (plan.kind === 'done' && plan.outcome === 'gone')) return null;
   const { generation: observedGeneration } = desired;
+  if (situation.settings.mode === 'observe')
+    return { conditions: [{ type: types.observed, ...sayObserved(plan, observedGeneration) }], plannedActions: [] };
   const { counts, drifted, iso } = observed;
   const problems = problemsOf(situation);
   const shortage = shortageOf(situation);

@@ -909,6 +909,57 @@ test('the object says what was planned, and begins to say so with an Event', asy
   });
 });
 
+test('in mode observe only the condition Observed is written: all else is the operator’s that acts', async () => {
+  const world = await openWorld();
+  await world.run(async () => {
+    const { activities, client, of } = world;
+    const mode = (value: string | null) =>
+      client.patch(resources.VsphereAgentPool, of, { metadata: { annotations: { 'drover.dev/mode': value } } }, never);
+    const said = (type: string, reason: string) => ({
+      type,
+      status: 'False' as const,
+      reason,
+      message: 'm',
+      observedGeneration: 1,
+    });
+    const publish = (...conditions: ReturnType<typeof said>[]) =>
+      activities.publishAgentPool({
+        ...of,
+        status: { conditions, plannedActions: [{ type: 'DemandDeficit', reason: '1 VM' }] },
+        retryHandled: null,
+      });
+    await world.scale(1);
+    await world.rounds(2);
+    await publish(said('Ready', 'Theirs'));
+    await mode('observe');
+    // Its Agent comes, which that operator has not written yet.
+    await world.rounds(20, true);
+    const [agents, pool, events] = [world.agents(), world.pool(), world.events()];
+    expect(await world.observe()).toMatchObject({ isListed: true, saidHeld: [] });
+    const observed = [
+      said('Ready', 'ObserveOnly'),
+      said('CapacitySatisfied', 'Deficit'),
+      said('Observed', 'Observed'),
+    ] as const;
+    await publish(...observed);
+    expect(world.agents()).toEqual(agents);
+    const theirs = pool.status?.conditions ?? [];
+    expect(world.pool().status).toEqual({
+      ...pool.status,
+      conditions: [...theirs, expect.objectContaining({ type: 'Observed', reason: 'Observed' })],
+    });
+    const { resourceVersion } = world.pool().metadata;
+    await publish(...observed);
+    expect(world.pool().metadata.resourceVersion).toBe(resourceVersion);
+    expect(world.events()).toEqual(events);
+    await mode(null);
+    expect((await world.observe()).isListed).toBe(false);
+    await publish(said('Ready', 'Ours'));
+    expect(world.pool().status?.conditions?.map(({ type, reason }) => `${type} ${reason}`)).toEqual(['Ready Ours']);
+    expect(world.agents()).not.toEqual(agents);
+  });
+});
+
 test.each([
   undefined,
   null,

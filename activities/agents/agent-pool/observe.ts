@@ -103,8 +103,9 @@ const desiredOf = ({ metadata, spec }: VsphereAgentPool): DesiredPool => ({
 async function observe(
   tools: AgentPoolTools,
   pool: VsphereAgentPool,
-  { rules, freeSpacePercent }: NonNullable<AgentPoolTools['settings']>,
+  { rules, freeSpacePercent, mode }: NonNullable<AgentPoolTools['settings']>,
 ): Promise<ObservedPool> {
+  const observes = modeOf(pool, mode) === 'observe';
   const { client, clock, scope, cluster } = tools;
   const key = { namespace: pool.metadata.namespace, name: pool.spec.infraEnvRef.name };
   // Once it is gone, no run looks for VMs of it any more.
@@ -137,8 +138,9 @@ async function observe(
     remaining,
     nextMs: nextMs(judged.nextMs, look, held),
     conditions: (pool.status?.conditions ?? []).map(({ lastTransitionTime: _time, ...condition }) => condition),
-    saidHeld: listHeld(pool.status?.plannedActions ?? []),
-    isListed: isListed(world),
+    // Where drover only observes, lists are the operator's that acts.
+    saidHeld: observes ? [] : listHeld(pool.status?.plannedActions ?? []),
+    isListed: observes || isListed(world),
   };
 }
 

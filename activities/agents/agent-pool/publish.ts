@@ -2,10 +2,11 @@ import type { ApplicationFailure } from '@temporalio/common';
 
 import type { AgentPoolActivities, AgentPoolStatus } from '../../../contracts/agent-pool/agent-pool.ts';
 import { agentPoolConditions } from '../../../contracts/agent-pool/metadata.ts';
-import { findCondition, setConditions } from '../../../contracts/conditions.ts';
+import { type ConditionUpdate, findCondition, setConditions } from '../../../contracts/conditions.ts';
 import type { VsphereAgentPool } from '../../../contracts/crds/vsphere-agent-pool.ts';
 import { errors } from '../../../contracts/errors.ts';
 import { retryHandledAnnotation } from '../../../contracts/eviction/annotations.ts';
+import { modeOf } from '../../../contracts/kinds/requests.ts';
 import { failureDetail } from '../../../runtime/failure.ts';
 import { isFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
 import { resources } from '../../../runtime/kubernetes/resources.ts';
@@ -27,10 +28,11 @@ export async function publishAgentPool(tools: AgentPoolTools, { status, retryHan
   const { client, settings, scope } = tools;
   const pool = await findPool(tools, of);
   if (pool === null || settings === null) return;
-  const world = await readWorld(tools, pool, settings.rules);
-  const refusal = await publishVms(tools, world);
+  const observes = modeOf(pool, settings.mode) === 'observe';
+  const world = observes ? null : await readWorld(tools, pool, settings.rules);
+  const refusal = world === null ? null : await publishVms(tools, world);
   try {
-    const written = await writeStatus(tools, world, status);
+    const written = world === null ? await writeObserved(tools, pool, status) : await writeStatus(tools, world, status);
     if (retryHandled !== null && written.metadata.annotations?.[retryHandledAnnotation] !== retryHandled)
       await client.patch(
         resources.VsphereAgentPool,
@@ -44,6 +46,7 @@ export async function publishAgentPool(tools: AgentPoolTools, { status, retryHan
   }
   // As a failure it would hold up all else that the pool is to do.
   if (refusal !== null) await announceRefusal(tools, pool, failureDetail(refusal));
+  if (observes) return;
   for (const { event, identity } of eventsOf(pool, status))
     await announce(tools, event, [pool.metadata.uid, String(scope.scheduledMs), ...identity]);
 }
@@ -65,6 +68,32 @@ function publishVms({ client, scope }: AgentPoolTools, world: World): Promise<Ap
   });
 }
 
+/** `metav1.Time`, which has no fractions of a second. */
+const nowOf = (clock: AgentPoolTools['clock']): string => new Date(clock.now()).toISOString().replace(/\.\d+Z$/u, 'Z');
+
+const cutOf = (update: ConditionUpdate): ConditionUpdate => ({
+  ...update,
+  message: cut(update.message, conditionMessageLimit),
+});
+
+/**
+ * Beside the operator that acts: what that one works by, as counts and what VMs are, stays as it says it.
+ *
+ * @returns the object then
+ */
+async function writeObserved(
+  { client, clock, scope }: AgentPoolTools,
+  pool: VsphereAgentPool,
+  status: AgentPoolStatus,
+): Promise<VsphereAgentPool> {
+  const before = pool.status?.conditions ?? [];
+  const updates = status.conditions.filter(({ type }) => type === agentPoolConditions.observed).map(cutOf);
+  const conditions = setConditions(before, updates, nowOf(clock));
+  if (conditions === before) return pool;
+  const change = { conditions: [...conditions] };
+  return await client.patchStatus(resources.VsphereAgentPool, pool.metadata, change, scope.signal);
+}
+
 /** @returns the object then */
 async function writeStatus(
   { client, clock, scope }: AgentPoolTools,
@@ -73,13 +102,14 @@ async function writeStatus(
 ): Promise<VsphereAgentPool> {
   const { pool } = world;
   const { metadata } = pool;
-  const updates = conditions.map((update) => ({ ...update, message: cut(update.message, conditionMessageLimit) }));
-  const now = new Date(clock.now()).toISOString().replace(/\.\d+Z$/u, 'Z');
+  const isOfActing = ({ type }: { type: string }): boolean => type !== agentPoolConditions.observed;
+  // What drover would have done when it only observed is out of date.
+  const before = (pool.status?.conditions ?? []).filter(isOfActing);
   const change = {
     ...listedOf(world),
     plannedActions,
     observedGeneration: conditions[0]?.observedGeneration ?? metadata.generation,
-    conditions: [...setConditions(pool.status?.conditions ?? [], updates, now)],
+    conditions: [...setConditions(before, conditions.filter(isOfActing).map(cutOf), nowOf(clock))],
   };
   if (patchHolds(pool.status, change)) return pool;
   return await client.patchStatus(resources.VsphereAgentPool, metadata, change, scope.signal);

@@ -230,6 +230,31 @@ test('what the run of the pool says of the VM stays', async () => {
   });
 });
 
+test('in mode observe only the condition Observed is written: all else is the operator’s that acts', async () => {
+  const { run, prepare, observe, activities, of, admin, kubernetes } = open();
+  await run(async () => {
+    await prepare();
+    const said = { status: 'True', reason: 'Theirs', message: 'm', observedGeneration: 1 } as const;
+    const theirs = { type: 'Ready', ...said, lastTransitionTime: '2026-01-01T00:00:00Z' };
+    const vm = { name, biosUUID: '423e1a2b-0c3d-4e5f-8a9b-0c1d2e3f4a5b', phase: 'Bound' };
+    await mergeStatus(admin, { ...agent(), status: { vm, conditions: [theirs] } });
+    const status = { observed: { ...said, reason: 'Observed' } };
+    for (let times = 0; times < 2; times += 1)
+      await activities.publishVsphereAgent({ ...of(), status, retryHandled: null });
+    expect(kubernetes.object('vsphereagents', { namespace, name })?.status).toEqual({
+      vm,
+      conditions: [theirs, { type: 'Observed', ...status.observed, lastTransitionTime: expect.any(String) }],
+    });
+    expect(kubernetes.objects('events')).toEqual([]);
+    await activities.publishVsphereAgent({
+      ...of(),
+      status: { ready: { ...said, reason: 'Ours' } },
+      retryHandled: null,
+    });
+    expect((await observe()).observed.recorded.conditions).toMatchObject([{ type: 'Ready', reason: 'Ours' }]);
+  });
+});
+
 test('an Event says what a VsphereAgent waits for, but for what its pool says of all', async () => {
   const { run, prepare, activities, of, kubernetes } = open();
   await run(async () => {

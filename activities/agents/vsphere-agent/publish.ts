@@ -1,6 +1,6 @@
 import { agentPoolConditions, isoNotReady } from '../../../contracts/agent-pool/metadata.ts';
 import type { VsphereAgentActivities, VsphereAgentStatus } from '../../../contracts/agent-pool/vsphere-agent.ts';
-import { findCondition, setConditions } from '../../../contracts/conditions.ts';
+import { type Condition, type ConditionUpdate, findCondition, setConditions } from '../../../contracts/conditions.ts';
 import type { VsphereAgent } from '../../../contracts/crds/vsphere-agent.ts';
 import { retryHandledAnnotation } from '../../../contracts/eviction/annotations.ts';
 import { isFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
@@ -30,6 +30,7 @@ export async function publishVsphereAgent(
     if (!isFailure(error, 'ObjectNotFound')) throw error;
     return;
   }
+  if ('observed' in status) return;
   const { ready } = status;
   const before = findCondition(found.status?.conditions, agentPoolConditions.ready);
   if (before?.status === ready.status && before.reason === ready.reason) return;
@@ -51,11 +52,27 @@ export async function publishVsphereAgent(
 async function writeStatus(
   { client, scope, clock }: VsphereAgentTools,
   found: VsphereAgent,
-  { vm, ready }: VsphereAgentStatus,
+  status: VsphereAgentStatus,
 ): Promise<VsphereAgent> {
   const before = found.status?.conditions ?? [];
-  const update = { ...ready, type: agentPoolConditions.ready, message: cut(ready.message, conditionMessageLimit) };
-  const conditions = setConditions(before, [update], new Date(clock.now()).toISOString());
+  const set = (type: string, said: Omit<ConditionUpdate, 'type'>): readonly Condition[] =>
+    setConditions(
+      before,
+      [{ ...said, type, message: cut(said.message, conditionMessageLimit) }],
+      new Date(clock.now()).toISOString(),
+    );
+  if ('observed' in status) {
+    const conditions = set(agentPoolConditions.observed, status.observed);
+    if (conditions === before) return found;
+    return await client.patchStatus(
+      resources.VsphereAgent,
+      found.metadata,
+      { conditions: [...conditions] },
+      scope.signal,
+    );
+  }
+  const { vm, ready } = status;
+  const conditions = set(agentPoolConditions.ready, ready);
   const recorded = found.status?.vm;
   const isVmSaid =
     vm === undefined ||
@@ -69,7 +86,8 @@ async function writeStatus(
     found.metadata,
     {
       observedGeneration,
-      conditions: [...conditions],
+      // What drover would have done when it only observed is out of date.
+      conditions: conditions.filter(({ type }) => type !== agentPoolConditions.observed),
       ...(vm !== undefined && { vm: { name: vm.name, biosUUID: vm.biosUUID, macAddress: vm.macAddress } }),
     },
     scope.signal,
