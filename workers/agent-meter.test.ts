@@ -13,6 +13,7 @@ const base: AgentPoolActivities = {
   pinAgentMachines: nothing,
   refreshIso: nothing,
   destroyStrays: nothing,
+  removeIsos: nothing,
   publishAgentPool: nothing,
 };
 const pool = { namespace: 'team', name: 'gpu' };

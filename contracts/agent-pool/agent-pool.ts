@@ -194,6 +194,8 @@ export interface ObservedPool {
   drifted: { name: string; phase: VmPhase }[];
   limits: { maxAgents: number; maxConcurrent: number; freeSpace: PoolProblem | null };
   iso: ObservedIso;
+  /** It is being deleted with all that it made, and its ISOs are not removed yet. Left out: they are no business of it. */
+  leavesIsos?: true;
   /** VMs with the mark of the pool, and no VsphereAgent, that may go: they are off, or a user has approved of it. */
   strays: { vmId: string; name: string; uid: string }[];
   /** VsphereAgents that are being deleted, or still there while the pool is. */
@@ -267,6 +269,11 @@ export interface AgentPoolActivities {
   pinAgentMachines(request: OfPool & { agentMachines: string[] }): Promise<void>;
   /** Downloads, compares and, where it is needed, uploads; then prunes what is not used. Heartbeats. */
   refreshIso(request: OfPool): Promise<RefreshedIso>;
+  /**
+   * Removes all ISOs of a pool that is being deleted, but for those that another pool wants, or that may be in a drive.
+   * What stays is an Event, and no failure. Heartbeats.
+   */
+  removeIsos(request: OfPool): Promise<void>;
   /** Destroys VMs with the mark of the pool that have no VsphereAgent, each judged once more. */
   destroyStrays(request: OfPool & { vms: ObservedPool['strays'] }): Promise<{ destroyed: string[] }>;
   /** Where there is no such object any more, nothing. */

@@ -261,6 +261,16 @@ test.each<[rule: string, change: Change, plan: unknown]>([
     { own: { deleting: true, isHeld: false } },
     done('gone', 'Released', 'It is being deleted, and drover holds nothing of it'),
   ],
+  [
+    'deleted, with ISOs: they go last',
+    { own: { deleting: true }, leavesIsos: true },
+    ['removeIsos', 'removeFinalizer'],
+  ],
+  [
+    '… which could not be removed: it goes all the same',
+    { own: { deleting: true }, leavesIsos: true, memory: { areIsosLeft: true } },
+    ['removeFinalizer'],
+  ],
   ['deleted: nothing is made any more', { own: { deleting: true }, wanted: wanted('a') }, ['removeFinalizer']],
   [
     'deleted: what may go goes',
@@ -455,6 +465,12 @@ test('actions are said by upstream’s names', () => {
   ]);
   const idle = situation();
   expect(poolStatus(idle, planPool(idle))?.plannedActions).toEqual([{ type: 'Noop', reason: 'Satisfied' }]);
+});
+
+test('a failed removal of ISOs is remembered', () => {
+  const problem = { code: null, reason: 'X', message: 'x' };
+  const step = { kind: 'removeIsos', phase: 'Deleting', summary: '' } as const;
+  expect(applyPoolFailure(noPoolMemory, step, problem, nowMs)).toEqual({ ...noPoolMemory, areIsosLeft: true });
 });
 
 test('in mode observe only Observed is said, whatever stands in the way', () => {

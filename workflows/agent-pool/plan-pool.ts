@@ -34,7 +34,7 @@ import { sayObserved } from './say-observed.ts';
 
 export type PoolStep = Step &
   (
-    | { kind: 'addFinalizer' | 'removeFinalizer' | 'refreshIso' }
+    | { kind: 'addFinalizer' | 'removeFinalizer' | 'refreshIso' | 'removeIsos' }
     | { kind: 'prepare'; agents: UnpreparedAgent[] }
     | { kind: 'release'; agents: ReleasedAgent[] }
     | { kind: 'pin'; agentMachines: string[] }
@@ -57,6 +57,8 @@ export interface PoolMemory extends ReplacementMemory {
   refusals?: Partial<Record<Refusable, { message: string; untilMs: number }>>;
   /** Why the ISO could not be refreshed; null: it could. */
   iso: { problem: Problem; failures: number; untilMs: number } | null;
+  /** Their removal failed, and the pool goes all the same. Left out: it did not. */
+  areIsosLeft?: true;
 }
 
 export const noPoolMemory: PoolMemory = { replacedMs: [], refused: null, iso: null };
@@ -127,8 +129,17 @@ function planDeletion(situation: PoolSituation, { isHeld, deletes, force }: Desi
       `its vCenter to say that no VM of the pool is left: ${unseen.message}; the annotation drover.dev/force-delete=true lets the pool go all the same`,
       nextMs(situation),
     );
-  return execute([{ kind: 'removeFinalizer', phase: 'Deleting', summary: 'Remove the finalizer' }]);
+  return execute([
+    ...isoRemoval(situation),
+    { kind: 'removeFinalizer', phase: 'Deleting', summary: 'Remove the finalizer' },
+  ]);
 }
+
+/** When no VM of the pool has one in its drive any more. */
+const isoRemoval = ({ observed, memory }: PoolSituation): PoolStep[] =>
+  observed.leavesIsos === true && memory.areIsosLeft !== true
+    ? [{ kind: 'removeIsos', phase: 'Deleting', summary: 'Remove its discovery ISOs' }]
+    : [];
 
 /** The others of it are done. */
 const isRefusedStill = ({ memory, nowMs }: PoolSituation, { kind }: PoolStep): boolean =>
@@ -420,6 +431,7 @@ export function applyPoolFailure(
       refusals: { ...memory.refusals, [refused]: { message: problem.message, untilMs: nowMs + refusedMs } },
     };
   }
+  if (step.kind === 'removeIsos') return { ...memory, areIsosLeft: true };
   if (step.kind !== 'refreshIso') return null;
   const failures = (memory.iso?.failures ?? 0) + 1;
   return { ...memory, iso: { problem, failures, untilMs: nowMs + retryAfterMs(failures) } };

@@ -24,6 +24,9 @@ import {
 const pools = (summary: string) =>
   proxyActivities<AgentPoolActivities>({ ...vcenterCall, taskQueue: agentsQueue(ownCluster()), summary });
 
+const isos = (summary: string) =>
+  proxyActivities<AgentPoolActivities>({ ...isoCall, taskQueue: agentsQueue(ownCluster()), summary });
+
 const poolOf = ({ input: { namespace, name }, desired }: PoolSituation) => ({
   namespace,
   name,
@@ -69,9 +72,7 @@ const deleteMachines: Executing<'deleteMachines'> = async (situation, { machines
 };
 
 const refreshIso: Executing<'refreshIso'> = async (situation, { summary }) => {
-  await proxyActivities<AgentPoolActivities>({ ...isoCall, taskQueue: agentsQueue(ownCluster()), summary }).refreshIso(
-    poolOf(situation),
-  );
+  await isos(summary).refreshIso(poolOf(situation));
   return { applyResult: (memory) => ({ ...memory, iso: null }) };
 };
 
@@ -94,6 +95,7 @@ export const reconcileAgentPool = defineReconciler<PoolLifecycle>(vsphereAgentPo
     release,
     deleteMachines,
     refreshIso,
+    removeIsos: async (situation, { summary }) => isos(summary).removeIsos(poolOf(situation)),
     destroyStrays: async (situation, { vms, summary }) =>
       void (await pools(summary).destroyStrays({ ...poolOf(situation), vms })),
   },

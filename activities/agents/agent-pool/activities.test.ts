@@ -643,6 +643,22 @@ test('a pool that goes keeps the VMs that are Nodes, until a user says otherwise
   });
 });
 
+test.each([
+  ['is deleted with all that it made', 'Delete', true, true],
+  ['is deleted, and retains', 'Retain', true, undefined],
+  ['is not deleted', 'Delete', false, undefined],
+] as const)('ISOs are left by a pool that %s', async (_, cleanupPolicy, isDeleted, leavesIsos) => {
+  const world = await openWorld({ pool: { spec: { cleanupPolicy } } });
+  await world.run(async () => {
+    const { client, of } = world;
+    if (isDeleted) await client.delete(resources.VsphereAgentPool, of, never);
+    expect((await world.observe()).leavesIsos).toBeUndefined();
+    const iso = { path: 'agent-forge/a.iso', sha256: 'a' };
+    await client.patchStatus(resources.VsphereAgentPool, of, { iso }, never);
+    expect((await world.observe()).leavesIsos).toBe(leavesIsos);
+  });
+});
+
 test('Retain deletes nothing', async () => {
   const world = await openWorld({ pool: { spec: { cleanupPolicy: 'Retain' } }, rules: { deleteSurplus: true } });
   await world.run(async () => {

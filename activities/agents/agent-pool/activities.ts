@@ -16,7 +16,7 @@ import { destroyStrays, releaseVsphereAgents } from './release-agents.ts';
 /** Activities on VsphereAgentPools, queue `agents`. They heartbeat, so that a worker that dies is replaced soon. */
 export function createAgentPoolActivities(
   dependencies: AgentPoolDependencies,
-): Omit<AgentPoolActivities, 'refreshIso'> {
+): Omit<AgentPoolActivities, 'refreshIso' | 'removeIsos'> {
   const looks: Looks = new Map();
   const tools = (): AgentPoolTools => ({ ...contextOf(dependencies), looks });
   const beating = <Result>(work: (own: AgentPoolTools) => Promise<Result>): Promise<Result> => {

@@ -14,7 +14,7 @@ import {
 } from '../../../contracts/agent-pool/metadata.ts';
 import { listHeld } from '../../../contracts/agent-pool/planned-actions.ts';
 import { isTrue } from '../../../contracts/agent-pool/pool-facts.ts';
-import { isoFactsOf } from '../../../contracts/agent-pool/read-iso.ts';
+import { isoFactsOf, recordedIsoOf } from '../../../contracts/agent-pool/read-iso.ts';
 import type { InfraEnv } from '../../../contracts/crds/infra-env.ts';
 import type { VsphereAgentPool } from '../../../contracts/crds/vsphere-agent-pool.ts';
 import { agentPoolId } from '../../../contracts/ids.ts';
@@ -134,6 +134,7 @@ async function observe(
     ...(replacement !== undefined && { replacement }),
     limits: { ...limits.limits, freeSpace: look.seen === null ? null : judgeSpace(look.seen, pool, freeSpacePercent) },
     iso: judgeIso(isoFactsOf(pool, infraEnv, { isGone: look.seen?.isIsoGone ?? false, nowMs })),
+    ...(isLast && hasIsos(pool) && ({ leavesIsos: true } as const)),
     strays: strays.map(({ vmId, name, uid }) => ({ vmId, name, uid })),
     remaining,
     nextMs: nextMs(judged.nextMs, look, held),
@@ -142,6 +143,11 @@ async function observe(
     saidHeld: observes ? [] : listHeld(pool.status?.plannedActions ?? []),
     isListed: observes || isListed(world),
   };
+}
+
+function hasIsos(pool: VsphereAgentPool): boolean {
+  const { current, history } = recordedIsoOf(pool);
+  return current !== null || history.length > 0;
 }
 
 const known = <Value>(value: Value | null): Value[] => (value === null ? [] : [value]);

@@ -21,7 +21,7 @@ const scanEveryMs = 3_600_000;
 export async function pruneIsos(
   tools: IsoTools,
   of: PoolOfIso,
-  currentPath: string,
+  currentPath: string | null,
   surplus: readonly IsoVersion[],
 ): Promise<IsoVersion[]> {
   const { clock, scannedMs, scope } = tools;
@@ -40,7 +40,7 @@ export async function pruneIsos(
     return surplus.filter((one) => left.includes(one));
   } catch (error) {
     scope.signal.throwIfAborted();
-    await say(tools, of, 'it is not known who uses them', wordsOf(error));
+    await sayStaying(tools, of, 'it is not known who uses them', error);
     return [...surplus];
   }
 }
@@ -48,7 +48,9 @@ export async function pruneIsos(
 /** Of every namespace: without all of them, nothing is known. */
 async function wantedByOthers({ client, scope }: IsoTools, uid: string): Promise<Set<string>> {
   const pools = await client.list(resources.VsphereAgentPool, {}, scope.signal);
-  return new Set(pools.filter(({ metadata }) => metadata.uid !== uid).flatMap(wantedIsoPaths));
+  // One that is being deleted makes no VM any more; what its VMs have in their drives stays.
+  const others = pools.filter(({ metadata }) => metadata.uid !== uid && metadata.deletionTimestamp === undefined);
+  return new Set(others.flatMap(wantedIsoPaths));
 }
 
 async function inDrives(
@@ -89,14 +91,26 @@ async function remove(
     return true;
   } catch (error) {
     tools.scope.signal.throwIfAborted();
-    await say(tools, of, file, wordsOf(error));
+    await sayStaying(tools, of, file, error);
     return false;
   }
 }
 
 const wordsOf = (error: unknown): string => redactedStart(isError(error) ? error.message : String(error), 500);
 
-const say = (tools: IsoTools, { pool }: PoolOfIso, what: string, why: string): Promise<void> => {
+export const sayStaying = (
+  tools: Pick<IsoTools, 'client' | 'scope' | 'clock'>,
+  of: Pick<PoolOfIso, 'pool'>,
+  what: string,
+  error: unknown,
+): Promise<void> => say(tools, of, what, wordsOf(error));
+
+const say = (
+  tools: Pick<IsoTools, 'client' | 'scope' | 'clock'>,
+  { pool }: Pick<PoolOfIso, 'pool'>,
+  what: string,
+  why: string,
+): Promise<void> => {
   const { namespace = '', name, uid } = pool.metadata;
   return announce(
     tools,

@@ -327,6 +327,57 @@ test.each([
   },
 );
 
+type World = Awaited<ReturnType<typeof openWorld>>;
+
+/** Begins to delete a pool, and removes its ISOs. */
+async function removeOf(world: World, name: string, isDeleted = true): Promise<void> {
+  const key = { namespace, name };
+  if (isDeleted) {
+    await world.change(name, { metadata: { finalizers: ['test/held'] } });
+    await world.run(world.client.delete(resources.VsphereAgentPool, key, never));
+  }
+  const { uid } = (await world.pool(name)).metadata;
+  await world.run(world.activities.removeIsos({ ...key, uid }));
+}
+
+test('the ISOs of a pool that is deleted go with it', async () => {
+  const world = await withVersions('first', 'second');
+  await removeOf(world, 'blue', false);
+  expect(await world.files()).toHaveLength(2);
+  await removeOf(world, 'blue');
+  expect(await world.files()).toEqual([]);
+  expect(world.audit.map(({ action }) => action)).toEqual(['uploadIso', 'uploadIso', 'removeIso', 'removeIso']);
+  await removeOf(world, 'blue', false);
+  expect(world.events()).not.toContain('ISOPruneFailed');
+});
+
+test('… but for those that another pool wants, until that one is deleted', async () => {
+  const world = await withVersions('first', 'second');
+  await world.refresh('green');
+  await removeOf(world, 'blue');
+  expect(await world.files()).toEqual([fileOf('second')]);
+  await removeOf(world, 'green');
+  expect(await world.files()).toEqual([]);
+});
+
+test.each<[string, (world: World) => unknown, number]>([
+  ['its pool retains', (world) => world.change('blue', { spec: { cleanupPolicy: 'Retain' } }), 0],
+  ['it is in a drive', (world) => world.putIntoDrive(`[${datastore}] agent-forge/${fileOf('first')}`), 1],
+  [
+    'there is no such datastore any more',
+    (world) => world.change('blue', { spec: { vsphere: { isoDatastore: 'gone' } } }),
+    1,
+  ],
+  ['vCenter is away', (world) => world.vcenter.control.inject({ does: 'status', status: 503, count: 1_000 }), 1],
+])('… and holds no deletion up: %s', async (_, hold, events) => {
+  const world = await withVersions('first');
+  await hold(world);
+  await removeOf(world, 'blue');
+  await world.vcenter.control.reset();
+  expect(await world.files()).toEqual([fileOf('first')]);
+  expect(world.events().filter((reason) => reason === 'ISOPruneFailed')).toHaveLength(events);
+});
+
 test('a file that another client wrote into the status is not removed', async () => {
   const world = await openWorld();
   await world.refresh();

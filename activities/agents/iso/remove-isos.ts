@@ -1,0 +1,50 @@
+import type { AgentPoolActivities } from '../../../contracts/agent-pool/agent-pool.ts';
+import { recordedIsoOf } from '../../../contracts/agent-pool/read-iso.ts';
+import { resources } from '../../../runtime/kubernetes/resources.ts';
+import { unlessAborted } from '../../../runtime/unless-aborted.ts';
+import { whileBeating } from '../../lib/wait.ts';
+import { openIsoStore } from './iso-store.ts';
+import type { IsoTools } from './iso-tools.ts';
+import { pruneIsos, sayStaying } from './prune-isos.ts';
+
+/**
+ * Removes the ISOs of a pool that is being deleted: once it is gone, nothing knows of them. They hold it up in no case,
+ * as its vCenter may be gone for good.
+ */
+export async function removeIsos(
+  tools: IsoTools,
+  { namespace, name, uid }: Parameters<AgentPoolActivities['removeIsos']>[0],
+): Promise<void> {
+  const { client, scope, clock } = tools;
+  const pool = await client.get(resources.VsphereAgentPool, { namespace, name }, scope.signal);
+  if (pool?.metadata.uid !== uid || pool.metadata.deletionTimestamp === undefined) return;
+  if (pool.spec.cleanupPolicy !== 'Delete') return;
+  const { current, history } = recordedIsoOf(pool);
+  const versions = new Map([...(current === null ? [] : [current]), ...history].map((one) => [one.path, one]));
+  const { datacenter, isoDatastore: datastore } = pool.spec.vsphere;
+  const work = (): Promise<void> =>
+    tools.vcenters.use(pool, scope.signal, async (vcenter) => {
+      const http = tools.openDatastoreHttp(vcenter.settings, vcenter.vim);
+      try {
+        const place = { datacenter, datastore };
+        const store = await openIsoStore({ gateway: vcenter.gateway, http, clock, signal: scope.signal }, place);
+        const of = { pool, vcenter, store, cause: 'its pool is being deleted' };
+        const turn = tools.turnOf(`${vcenter.settings.name} ${store.nameOf('')}`);
+        // There is no later time: drives are looked at, however short ago that was done.
+        tools.scannedMs.delete(uid);
+        await unlessAborted(
+          turn(() => pruneIsos(tools, of, null, [...versions.values()])),
+          scope.signal,
+        );
+        tools.scannedMs.delete(uid);
+      } finally {
+        await http.close();
+      }
+    });
+  try {
+    await whileBeating({ scope, clock }, () => undefined, work);
+  } catch (error) {
+    scope.signal.throwIfAborted();
+    await sayStaying(tools, { pool }, `${datastore} cannot be reached`, error);
+  }
+}
