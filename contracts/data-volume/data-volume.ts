@@ -142,10 +142,10 @@ export interface TransferFacts {
 
 export interface JobFacts {
   state: 'active' | 'complete' | 'failed';
-  /** The PVC that it copies into: another one of that name is empty. Null: it does not say. */
-  claimUid: string | null;
-  /** A Pod of it copies, or did. */
-  hasBegun: boolean;
+  /** The PVC that it copies into: another one of that name is empty. Left out: it does not say. */
+  claimUid?: string;
+  /** A Pod of it copies, or did. Left out: as far as is known. */
+  hasBegun?: boolean;
   /** Why it failed, or why no Pod of it copies yet; empty: nothing says. */
   message: string;
 }

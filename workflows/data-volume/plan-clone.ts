@@ -45,7 +45,7 @@ export function planClone(situation: VolumeSituation, desired: DesiredVolume, so
   if (hindered !== null) return hindered;
   // One that has been transferred has its data.
   const isCopied = strategy === 'copy' && !(isElsewhere && target !== null);
-  if (isCopied && job !== null && job.claimUid !== made?.uid)
+  if (isCopied && job?.claimUid !== undefined && job.claimUid !== made?.uid)
     return beginAnew('Copy it anew, as the PVC that its Job copied into is gone', 'copy', fallbackReason);
   if (isCopied && source.kind === 'snapshot') {
     const plan = planRestoreToCopy(situation, desired, source, fallbackReason);
@@ -318,7 +318,7 @@ function planCopy(
   if (job?.state === 'active') {
     const of = `the Job that copies ${source.namespace}/${source.name}`;
     // One that copies takes as long as its data are large.
-    if (job.hasBegun) return wait('CloneInProgress', 'Copying', of);
+    if (job.hasBegun !== false) return wait('CloneInProgress', 'Copying', of);
     return (
       onDeadline(situation, desired, 'copy', 'CloneInProgress', job.message) ??
       wait('CloneInProgress', 'Copying', `${of}${because(job.message)}`)

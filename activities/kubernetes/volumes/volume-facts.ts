@@ -94,8 +94,9 @@ export function snapshotFacts(
 
 export function jobFacts({ metadata, status }: Job): JobFacts {
   const { ready, succeeded, failed: failures, terminating } = status ?? {};
+  const claimUid = metadata.annotations?.[volumeAnnotations.copiesInto];
   const known = {
-    claimUid: metadata.annotations?.[volumeAnnotations.copiesInto] ?? null,
+    ...(claimUid !== undefined && { claimUid }),
     hasBegun: [ready, succeeded, failures, terminating].some((count) => (count ?? 0) > 0),
   };
   const holds = (...types: string[]) =>
