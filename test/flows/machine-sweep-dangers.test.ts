@@ -130,7 +130,7 @@ test(
   'two clusters have VMs in one folder: each deletes its own orphans, and none of the other’s',
   async () => {
     await makeMachineVm(world.witness, 'stray', vsphereMarks(neighbour));
-    await makeMachineVm(world.witness, 'lost-folder');
+    await world.makeOrphan('lost-folder');
     await untilThere();
     // A VM is gone before drover has its answer and writes that down.
     const byClass = await until('both deletions to be in the audit log', 30_000, () => {
@@ -199,7 +199,7 @@ test(
   async () => {
     const all = { method: 'RetrievePropertiesEx', count: 1_000_000 };
     await makeMachineVm(world.witness, 'lost-half-1');
-    await makeMachineServer(world.session, 'lost-half-2');
+    await world.makeOrphan('lost-half-2', 'openstack');
     const before = world.deletions().length;
     for (const inject of [
       () => control.fail({ ...all, skip: 1, fault: 'ManagedObjectNotFound' }),

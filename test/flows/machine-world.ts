@@ -15,7 +15,9 @@ import {
   machineFixture,
   makeMachineServer,
   makeMachineVm,
+  type Provider,
   putMachine,
+  removeMachine,
   setUpMachineNamespace,
   setUpOpenStackClass,
   setUpVsphereClass,
@@ -51,6 +53,13 @@ export interface MachineWorld {
   readonly drover: Drover;
   /** For the invariants. */
   readonly observed: Observed;
+  /**
+   * What is there and no Machine has. One has it while it is made: sweeps go on, and would delete it before the lab has
+   * seen it ready.
+   *
+   * @param provider default: vSphere
+   */
+  makeOrphan(name: string, provider?: Provider): Promise<void>;
   /** VMs of the folder and servers of the project, sorted by name. */
   listAll(): Promise<string[]>;
   untilThere(names: readonly string[]): Promise<void>;
@@ -144,6 +153,11 @@ async function open(
     target,
     drover,
     observed: { lab, drover, dir: drover.dir, api, client, sinceMs, objectLog, machineNamespace: namespace },
+    async makeOrphan(name, provider = 'vsphere') {
+      await putMachine(api, { name, provider, phase: '' });
+      await (provider === 'vsphere' ? makeMachineVm(witness, name) : makeMachineServer(session, name));
+      await removeMachine(api, name);
+    },
     listAll,
     async untilThere(names) {
       await until(`${names.join(', ')} and nothing else`, 120_000, async () => {
