@@ -1,9 +1,11 @@
+import { getEventListeners } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer as createHttp2Server, type ServerHttp2Stream } from 'node:http2';
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../clock.ts';
-import { connectClient, readTemporalSettings, unreachable } from './temporal.ts';
+import { connectClient, limited, openClient, readTemporalSettings, unreachable } from './temporal.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'drover-temporal-'));
 const file = join(directory, 'temporal.toml');
@@ -81,6 +83,54 @@ test('an abort ends the attempt at once', async () => {
   await expect(
     connectClient(settings, { timeoutMs: 60_000, clock: systemClock, abort: AbortSignal.abort() }),
   ).rejects.toMatchObject({ type: 'TemporalUnavailable' });
+});
+
+/** A gRPC server that answers each request with an empty message, unless it is `mute`. */
+async function startGrpcServer() {
+  const held: ServerHttp2Stream[] = [];
+  const waiting: (() => void)[] = [];
+  const server = createHttp2Server();
+  const state = { mute: false };
+  server.on('stream', (stream, { ':path': path }) => {
+    stream.on('error', () => undefined);
+    if (state.mute && path?.endsWith('/GetSystemInfo') === false) {
+      held.push(stream);
+      for (const wake of waiting.splice(0)) wake();
+      return;
+    }
+    stream.respond({ ':status': 200, 'content-type': 'application/grpc+proto' }, { waitForTrailers: true });
+    stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
+    stream.end(Buffer.alloc(5));
+  });
+  const port = await new Promise<number>((resolve) =>
+    server.listen(0, '127.0.0.1', () => resolve((server.address() as { port: number }).port)),
+  );
+  return {
+    address: `127.0.0.1:${port}`,
+    mute: () => void (state.mute = true),
+    /** Until a request is held that gets no answer. */
+    held: () => new Promise<void>((resolve) => (held.length > 0 ? resolve() : void waiting.push(resolve))),
+    close: () => new Promise((done) => server.close(done)),
+  };
+}
+
+test('a signal that outlives its calls keeps nothing of them, and still ends the one under way', async () => {
+  const server = await startGrpcServer();
+  const client = openClient(readTemporalSettings({ ...nowhere, TEMPORAL_ADDRESS: server.address }));
+  const abort = new AbortController();
+  const limits = { timeoutMs: 60_000, clock: systemClock, abort: abort.signal };
+  const describe = () => limited(client, limits, () => client.workflowService.describeNamespace({ namespace: 'n' }));
+  for (let calls = 0; calls < 100; calls += 1) await describe();
+  expect(getEventListeners(abort.signal, 'abort')).toEqual([]);
+
+  server.mute();
+  const underWay = describe();
+  await server.held();
+  abort.abort();
+  await expect(underWay).rejects.toMatchObject({ code: 1 });
+  expect(getEventListeners(abort.signal, 'abort')).toEqual([]);
+  await client.connection.close();
+  await server.close();
 });
 
 test('a failure that is not gRPC’s is told in its own words', () => {

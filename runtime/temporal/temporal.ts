@@ -169,5 +169,15 @@ export async function limited<Result>(
   // The client only listens for an abort that is still to come.
   abort?.throwIfAborted();
   const bounded = (): Promise<Result> => client.withDeadline(clock.now() + timeoutMs, calls);
-  return abort === undefined ? bounded() : client.withAbortSignal(abort, bounded);
+  if (abort === undefined) return await bounded();
+  // The client adds a listener for each request and removes none: on a signal that lives as long as the process they
+  // would keep all its requests in memory.
+  const own = new AbortController();
+  const end = (): void => own.abort(abort.reason);
+  abort.addEventListener('abort', end, { once: true });
+  try {
+    return await client.withAbortSignal(own.signal, bounded);
+  } finally {
+    abort.removeEventListener('abort', end);
+  }
 }
