@@ -67,7 +67,7 @@ export const metrics = {
     kind: 'counter',
     labels: ['step', 'outcome'],
     from: ['worker'],
-    help: 'Attempts of activities that ended: completed, cancelled, queued for a slot, or the code of the failure',
+    help: 'Attempts of activities that ended: completed, cancelled, queued for a slot, waiting, or the code of the failure',
   },
   stepSeconds: {
     name: 'drover_step_seconds',

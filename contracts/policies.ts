@@ -91,6 +91,22 @@ export const longWait = (deadlineMs: number) =>
     retry: { initialInterval: 500, backoffCoefficient: 2, maximumInterval: 5_000 },
   }) as const;
 
+/**
+ * A wait for what a user or a reboot brings, until `deadlineMs` have passed: it may take hours, for many objects at
+ * once, so it holds no place among the activities of a worker. Each attempt looks, and ends with
+ * {@link waitingFailure} while there is nothing to see; Temporal makes the next one.
+ */
+export const patientWait = (deadlineMs: number) =>
+  ({
+    scheduleToCloseTimeout: deadlineMs,
+    startToCloseTimeout: pollFailureLimitMs + 30_000,
+    heartbeatTimeout: heartbeatTimeoutMs,
+    retry: { initialInterval: 500, backoffCoefficient: 2, maximumInterval: 5_000 },
+  }) as const;
+
+/** Type of the failure with which an attempt of a {@link patientWait} ends while the wait is not over. */
+export const waitingFailure = 'Waiting';
+
 /** How long a wait goes on while every poll of the outside system fails. */
 export const pollFailureLimitMs = 60_000;
 

@@ -1,5 +1,6 @@
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { queuedFailure } from '../contracts/allowance.ts';
+import { waitingFailure } from '../contracts/policies.ts';
 import { droverFailure } from '../runtime/failure.ts';
 import { outcomeOf } from './observe-steps.ts';
 
@@ -9,6 +10,12 @@ test.each([
   ['as is one that says so', new CancelledFailure('stop'), false, 'cancelled'],
   ['a failure of another type is no label', ApplicationFailure.create({ type: 'server-4711' }), false, 'Unexpected'],
   ['one in a queue is queued', ApplicationFailure.create({ type: queuedFailure }), false, 'queued'],
+  [
+    'a look of a wait that is not over is waiting',
+    ApplicationFailure.create({ type: waitingFailure }),
+    false,
+    'waiting',
+  ],
   ['nor is anything else', 'words', false, 'Unexpected'],
 ])('%s', (_why, error, isCancelled, outcome) => {
   expect(outcomeOf(error, isCancelled)).toBe(outcome);

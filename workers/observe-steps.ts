@@ -2,6 +2,7 @@ import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { queuedFailure } from '../contracts/allowance.ts';
 import { isErrorCode } from '../contracts/errors.ts';
+import { waitingFailure } from '../contracts/policies.ts';
 import type { Metrics } from '../runtime/telemetry/metrics.ts';
 
 /** Counts and times every attempt of an activity. */
@@ -28,9 +29,10 @@ export const observeSteps =
     },
   });
 
-/** A row of the error table where there is one, or that the run is in a queue: nothing else may become a label. */
+/** A row of the error table where there is one, or that the run is in a queue or waits: nothing else may become a label. */
 export function outcomeOf(error: unknown, isCancelled: boolean): string {
   if (isCancelled || error instanceof CancelledFailure) return 'cancelled';
   if (error instanceof ApplicationFailure && error.type === queuedFailure) return 'queued';
+  if (error instanceof ApplicationFailure && error.type === waitingFailure) return 'waiting';
   return error instanceof ApplicationFailure && isErrorCode(error.type) ? error.type : 'Unexpected';
 }

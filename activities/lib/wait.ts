@@ -1,6 +1,6 @@
-import { ApplicationFailure } from '@temporalio/common';
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 
-import { pollFailureLimitMs } from '../../contracts/policies.ts';
+import { pollFailureLimitMs, waitingFailure } from '../../contracts/policies.ts';
 import { type Clock, repeat } from '../../runtime/clock.ts';
 import type { Execution } from './context.ts';
 
@@ -43,6 +43,27 @@ export function waitFor<Result>({ scope, clock, observe, details = () => undefin
         await clock.sleep(failureDelayMs, scope.signal);
       }
     }
+  });
+}
+
+/** One look of a patient wait: it is over, or when to look again, and what for. */
+export type Look<Result> = { done: Result } | { againMs: number; waitingFor: string };
+
+/**
+ * One attempt of a wait whose policy is `patientWait`. Looks that fail are repeated as {@link waitFor} does, in the same
+ * attempt: of a system that is away nothing else can be had meanwhile.
+ */
+export async function lookOnce<Result>({
+  look,
+  ...execution
+}: Execution & { look: () => Promise<Look<Result>> }): Promise<Result> {
+  const seen = await waitFor({ ...execution, observe: async () => ({ done: await look() }) });
+  if ('done' in seen) return seen.done;
+  throw ApplicationFailure.create({
+    type: waitingFailure,
+    message: `Waiting for ${seen.waitingFor}`,
+    category: ApplicationFailureCategory.BENIGN,
+    nextRetryDelay: seen.againMs,
   });
 }
 

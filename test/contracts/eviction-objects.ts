@@ -12,6 +12,7 @@ import { openObjects } from '../../runtime/kubernetes/objects.ts';
 import { resources } from '../../runtime/kubernetes/resources.ts';
 import type { Stop } from '../../runtime/stop.ts';
 import type { AuditEntry } from '../../runtime/telemetry/audit.ts';
+import { untilOver } from '../fixtures/activities/attempts.ts';
 import { until } from '../flows/until.ts';
 import { type ObjectAccess, type ObjectsTest, type Reference, interrupted, objectAccess } from './object-activities.ts';
 
@@ -470,19 +471,19 @@ export function describeEvictionObjects(declare: ObjectsTest): void {
     test('ends when the stop is lifted', async () => {
       const stop: Stop = { of: 'all', name: '', by: 'jane', reason: '', at: '' };
       let looks = 0;
-      const waits: number[] = [];
-      const clock = { ...labClock(), sleep: async (ms: number) => void waits.push(ms) };
-      await activities({ clock, findStop: async () => ((looks += 1) < 3 ? stop : undefined) }).awaitStopLifted();
-      expect(waits).toEqual([2_000, 2_000]);
+      const waiting = activities({ findStop: async () => ((looks += 1) < 3 ? stop : undefined) });
+      const { delaysMs } = await untilOver(() => waiting.awaitStopLifted());
+      expect(delaysMs).toEqual([10_000, 10_000]);
     });
 
     test('sees a node that comes back with another boot id and is Ready', async () => {
-      await setNode('boot-1', 'True');
-      const clock = { ...labClock(), sleep: async (_ms: number, signal?: AbortSignal) => signal?.throwIfAborted() };
-      const waiting = activities({ clock }).awaitNodeReturned(host, 'boot-1', 60_000);
-      await setNode('boot-2', 'False');
-      await setNode('boot-2', 'True');
-      expect(await waiting).toBe(true);
+      let looks = 0;
+      const { result, delaysMs } = await untilOver(async () => {
+        looks += 1;
+        await setNode(looks === 1 ? 'boot-1' : 'boot-2', looks === 2 ? 'False' : 'True');
+        return await activities().awaitNodeReturned(host, 'boot-1', 60_000);
+      });
+      expect({ result, delaysMs }).toEqual({ result: true, delaysMs: [5_000, 5_000] });
     });
 
     test('gives up at its deadline', async () => {

@@ -13,7 +13,7 @@ import { onTimeReasons } from '../../contracts/eviction/conditions.ts';
 import { migrationId } from '../../contracts/ids.ts';
 import { kubernetesWait, nova, novaSurvey } from '../lib/activities.ts';
 import { initialAttributes } from '../lib/attributes.ts';
-import { explain, type Problem } from '../lib/failures.ts';
+import { explain, isOutOfTime, type Problem } from '../lib/failures.ts';
 import { deadlineTimer } from '../lib/timer.ts';
 import { migrateInstance } from '../migration/migrate-instance.ts';
 import { allowanceReporter, expireAllowance } from './allowance.ts';
@@ -186,7 +186,7 @@ export async function awaitStopLifted(run: EvictionRun, message: string): Promis
     if (isLifted === true) run.state.problem = null;
   } catch (failure) {
     // It is not known whether the stop is lifted: the next mutation asks again.
-    reportProblem(run, explain(failure), 'step');
+    if (!isOutOfTime(failure)) reportProblem(run, explain(failure), 'step');
   }
   run.waiting = null;
   return isLifted === true;

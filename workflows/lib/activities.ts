@@ -9,7 +9,7 @@ import type {
   SlotActivities,
 } from '../../contracts/eviction/activities.ts';
 import { kubernetesQueue, novaQueue, volumesQueue, vsphereQueue, workflowQueue } from '../../contracts/ids.ts';
-import { longCall, longWait, shortCall, slotCall } from '../../contracts/policies.ts';
+import { longCall, longWait, patientWait, shortCall, slotCall } from '../../contracts/policies.ts';
 import { ownCluster } from './own-cluster.ts';
 
 /**
@@ -20,9 +20,10 @@ import { ownCluster } from './own-cluster.ts';
 export const kubernetes = (summary: string) =>
   proxyActivities<EvictionObjectActivities>({ ...shortCall, taskQueue: kubernetesQueue(ownCluster()), summary });
 
+/** For waits of hours, which hold no place in the queue. */
 export const kubernetesWait = (summary: string, deadlineMs: number) =>
   proxyActivities<EvictionObjectActivities>({
-    ...longWait(deadlineMs),
+    ...patientWait(deadlineMs),
     taskQueue: kubernetesQueue(ownCluster()),
     summary,
   });

@@ -27,6 +27,13 @@ export function explain(error: unknown): Problem {
   return { code: null, reason: 'Unexpected', message: cause instanceof Error ? cause.message : String(cause) };
 }
 
+/**
+ * Of an activity: the time for all its attempts is over. Where only the next attempt would be too late, Temporal shows
+ * what the last one failed with.
+ */
+export const isOutOfTime = (error: unknown): boolean =>
+  error instanceof ActivityFailure && (error.cause instanceof TimeoutFailure || error.retryState === 'TIMEOUT');
+
 /** False for an activity that no worker took up within the time that it was given for that: nothing was done. */
 export function wasTakenUp(error: unknown): boolean {
   const cause = rootCause(error);

@@ -15,7 +15,7 @@ import type {
 } from '../../contracts/eviction/migrate-instance.ts';
 import { messages, asSignal, progressQuery } from '../../contracts/messages.ts';
 import { kubernetesWait, nova, novaWait } from '../lib/activities.ts';
-import { explain, invalidInput } from '../lib/failures.ts';
+import { explain, invalidInput, isOutOfTime } from '../lib/failures.ts';
 import { count, outcomeOf } from '../lib/metrics.ts';
 import { retryAfterMs } from '../lib/retry.ts';
 import {
@@ -210,7 +210,7 @@ async function awaitStopLifted(waitOut: (message: string) => Promise<void>): Pro
     await kubernetesWait('Wait until `drover stop` is lifted', stopWaitMs).awaitStopLifted();
   } catch (failure) {
     if (isCancellation(failure)) throw failure;
-    await waitOut(explain(failure).message);
+    if (!isOutOfTime(failure)) await waitOut(explain(failure).message);
   }
 }
 

@@ -1,6 +1,7 @@
 import type { EvictionObjectActivities } from '../../../contracts/eviction/activities.ts';
+import { describeStop } from '../../../runtime/stop.ts';
 import { contextOf } from '../../lib/context.ts';
-import { waitFor } from '../../lib/wait.ts';
+import { lookOnce } from '../../lib/wait.ts';
 import type { EvictionObjectDependencies, Tools } from './dependencies.ts';
 import { observeNode, openEviction } from './open-eviction.ts';
 import { publishEviction } from './publish-eviction.ts';
@@ -20,8 +21,8 @@ export function createEvictionObjectActivities(dependencies: EvictionObjectDepen
 const nodePollMs = 5_000;
 
 /**
- * Waits until a Node is Ready with another boot id. The deadline counts from when the activity was asked for, so that a
- * worker that dies does not lengthen it; a worker's clock that is ahead of Temporal's must not end it at once.
+ * Waits until a Node is Ready with another boot id. The deadline counts from when the activity was asked for, by
+ * Temporal's clock alone: a worker's may be ahead.
  *
  * @param bootId     null: any will do
  * @param deadlineMs how long to wait
@@ -33,27 +34,31 @@ export async function awaitNodeReturned(
   bootId: string | null,
   deadlineMs: number,
 ): Promise<boolean> {
-  const untilMs = clock.now() + deadlineMs - scope.waitedMs;
-  return await waitFor<boolean>({
+  const leftMs = deadlineMs - scope.waitedMs;
+  return await lookOnce<boolean>({
     scope,
     clock,
-    observe: async () => {
+    look: async () => {
       const found = await observeNode(client, node, scope.signal);
       if (found !== null && found.ready && found.bootId !== bootId) return { done: true };
-      const leftMs = untilMs - clock.now();
-      return leftMs <= 0 ? { done: false } : { againMs: Math.min(nodePollMs, leftMs) };
+      if (leftMs <= 0) return { done: false };
+      return { againMs: Math.min(nodePollMs, leftMs), waitingFor: `Node ${node} to come back` };
     },
   });
 }
 
-/** A user lifts it, and need not see that within a second. */
-const stopPollMs = 2_000;
+/** A user lifts it, and need not see that at once; each move that waits for it looks. */
+const stopPollMs = 10_000;
 
 /** Waits until no `drover stop` holds for evictions here. */
 async function awaitStopLifted({ scope, clock, findStop }: Tools): Promise<void> {
-  await waitFor({
+  await lookOnce({
     scope,
     clock,
-    observe: async () => ((await findStop(scope.signal)) === undefined ? { done: null } : { againMs: stopPollMs }),
+    look: async () => {
+      const stop = await findStop(scope.signal);
+      if (stop === undefined) return { done: null };
+      return { againMs: stopPollMs, waitingFor: `a stop to be lifted: ${describeStop(stop)}` };
+    },
   });
 }
