@@ -1,7 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn, type SpawnOptionsWithoutStdio } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { type ConnectionOptions, createSecureContext, type SecureContextOptions } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
 
@@ -10,6 +10,7 @@ import type { Dispatcher } from 'undici';
 
 import { droverFailure } from '../failure.ts';
 import { isKubeconfigMissing, noKubeconfig } from './kubernetes-faults.ts';
+import { useTokenFiles } from './token-files.ts';
 
 export interface KubeConfigOptions {
   /** Path of a kubeconfig; null: as `kubectl` finds it. */
@@ -80,9 +81,11 @@ function load(
   const named = kubeconfig ?? env['KUBECONFIG'] ?? '';
   try {
     if (content !== undefined) config.loadFromString(content);
-    else if (kubeconfig !== null) config.loadFromFile(kubeconfig);
-    else if (named !== '') config.loadFromDefault();
-    else if (existsSync(home)) config.loadFromFile(home);
+    else if (kubeconfig !== null) loadFile(config, kubeconfig);
+    else if (named !== '') {
+      config.loadFromDefault();
+      useTokenFiles(config, named.split(delimiter).filter(Boolean));
+    } else if (existsSync(home)) loadFile(config, home);
     else if (existsSync(inClusterToken)) config.loadFromCluster();
     else
       throw droverFailure(
@@ -97,6 +100,11 @@ function load(
     throw droverFailure('InvalidConfiguration', named === '' ? message : `kubeconfig ${named}: ${message}`);
   }
   return named === '' ? 'the kubeconfig' : `kubeconfig ${named}`;
+}
+
+function loadFile(config: KubeConfig, file: string): void {
+  config.loadFromFile(file);
+  useTokenFiles(config, [file]);
 }
 
 /**

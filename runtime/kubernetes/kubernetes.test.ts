@@ -56,6 +56,30 @@ test.each(paths)('%s', (path, expected) => {
   expect(path).toBe(expected);
 });
 
+test('a token file is read where the kubeconfig is, before a token beside it, and anew when it is rotated', async () => {
+  answer = (request, response) => response.end(JSON.stringify({ credential: request.headers.authorization }));
+  const withFile = join(dir, 'with-token-file');
+  const token = join(dir, 'token');
+  const config = JSON.parse(readFileSync(kubeconfig, 'utf8')) as object;
+  writeFileSync(
+    withFile,
+    JSON.stringify({ ...config, users: [{ name: 'u', user: { tokenFile: 'token', token: 'stale' } }] }),
+  );
+  const ofFile = connectKubernetes({ kubeconfig: withFile, requestTimeoutMs: 60_000 });
+  const ask = () => ofFile.request({ method: 'GET', path: '/x' }, signal);
+  await expect(ask()).rejects.toMatchObject({ type: 'KubernetesUnavailable', message: expect.stringContaining(token) });
+  writeFileSync(token, '');
+  await expect(ask()).rejects.toMatchObject({ message: expect.stringContaining(`the token file ${token} is empty`) });
+  writeFileSync(token, 'first\n');
+  expect(await ask()).toEqual({ credential: 'Bearer first' });
+  writeFileSync(token, 'second');
+  expect(await ask()).toEqual({ credential: 'Bearer second' });
+  // In the middle of being written.
+  writeFileSync(token, '');
+  expect(await ask()).toEqual({ credential: 'Bearer second' });
+  await ofFile.close();
+});
+
 test('a request carries the credential, the query and what kind of patch it is', async () => {
   answer = (request, response) => response.end(JSON.stringify({ url: request.url, headers: request.headers }));
   expect(
