@@ -363,6 +363,26 @@ test(
 );
 
 test(
+  'a stop holds an onboarding where it is, and the host comes into service when it is lifted',
+  async () => {
+    await fixture.untilRunClosed(maintained);
+    expect(await world.command('stop', '--kind', 'Hypervisor', '--reason', 'observe first')).toMatchObject({ code: 0 });
+    await fixture.clearCondition(maintained, hypervisorConditions.onboarding);
+    const held = await fixture.untilCondition(
+      maintained,
+      hypervisorConditions.lifecycle,
+      'Onboarding',
+      /kind Hypervisor was stopped by/u,
+    );
+    expect(conditionOf(held, hypervisorConditions.onboarding)).toMatchObject({ status: 'True' });
+    expect(await world.command('stop', '--lift')).toMatchObject({ code: 0 });
+    const back = await fixture.untilState(maintained, 'Active');
+    expect(conditionOf(back, hypervisorConditions.onboarding)).toMatchObject({ status: 'False', reason: 'Succeeded' });
+  },
+  limitMs,
+);
+
+test(
   'Active → Evicting → Decommissioned, with what Nova left behind in Placement: named, and removed with a user’s consent',
   async () => {
     const leftover = randomUUID();

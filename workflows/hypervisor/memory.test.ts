@@ -24,12 +24,14 @@ test('a later attempt takes the place of the earlier one, and leaves the other c
 const step: HypervisorStep = { kind: 'taintNode', node: 'node-1', summary: 'Taint it', phase: 'Testing' };
 const refused = { code: 'InvalidConfiguration', reason: 'InvalidConfiguration', message: 'no section' } as const;
 const away = { code: 'NovaUnavailable', reason: 'NovaUnavailable', message: 'Nova is away' } as const;
+const stopped = { code: 'Stopped', reason: 'Stopped', message: 'Everything was stopped' } as const;
 const unknown = { code: null, reason: 'TimedOut', message: 'No answer' } as const;
 
 test.each([
   ['what cannot mend itself ends an onboarding', { ...step, onboards: true }, refused, 'no section'],
   ['what may mend itself is tried again', { ...step, onboards: true }, away, null],
   ['and so is what nothing is known of', { ...step, onboards: true }, unknown, null],
+  ['a stop is waited out', { ...step, onboards: true }, stopped, null],
   ['there is no onboarding to end', step, refused, null],
 ] as const)('%s', (_why, failed, problem, refusal) => {
   expect(applyFailure(emptyMemory, failed, problem)?.refusal ?? null).toBe(refusal);

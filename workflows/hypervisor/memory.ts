@@ -16,13 +16,17 @@ export const emptyMemory: HypervisorMemory = {
 
 export const isRetryable = ({ code }: Problem): boolean => code === null || errors[code].retryable;
 
-/** Null: trying again may mend it, or is all that can be done. Pure. */
+/**
+ * Null: trying again may mend it, or is all that can be done. A stop refuses nothing: what it holds goes on when it is
+ * lifted. Pure.
+ */
 export function applyFailure(
   memory: HypervisorMemory,
   step: HypervisorStep,
   problem: Problem,
 ): HypervisorMemory | null {
-  return step.onboards === true && !isRetryable(problem) ? { ...memory, refusal: problem.message } : null;
+  if (step.onboards !== true || problem.code === 'Stopped' || isRetryable(problem)) return null;
+  return { ...memory, refusal: problem.message };
 }
 
 /** A cause to end an onboarding is dropped with it. Pure. */
