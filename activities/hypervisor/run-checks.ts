@@ -47,7 +47,7 @@ export function runChecks(tools: CheckTools, request: CheckRequest): Promise<Che
 
 type Check = (
   tools: CheckTools,
-  host: Pick<CheckRequest, 'hypervisor' | 'uid'>,
+  host: Pick<CheckRequest, 'hypervisor' | 'uid' | 'host'>,
 ) => Promise<Omit<CheckFindings, 'check'>>;
 
 const checks: Readonly<Record<HypervisorCheck, Check>> = {
@@ -106,11 +106,11 @@ const checks: Readonly<Record<HypervisorCheck, Check>> = {
     }
   },
 
-  async smoke({ config, nova }, { hypervisor, uid }) {
+  async smoke({ config, nova }, { hypervisor, uid, host = hypervisor }) {
     const { flavorId, imageId, console, deadlineMs } = configured(config.smoke, 'smoke');
     const startedMs = nova.clock.monotonicMs();
     const findings = await runSmokeCheck(nova, {
-      owner: { host: hypervisor, hypervisor, uid },
+      owner: { host, hypervisor, uid },
       flavorId,
       imageId,
       console,

@@ -54,6 +54,11 @@ export interface CheckRequest {
   checks: HypervisorCheck[];
   hypervisor: string;
   uid: string;
+  /**
+   * Nova's name of the host, which may be longer than the Hypervisor's. A call that was recorded before it was named
+   * goes by the Hypervisor's.
+   */
+  host?: string;
 }
 
 export type CheckFindings = Pick<TestRecord, 'check' | 'results' | 'libVirtVersion'>;

@@ -28,6 +28,9 @@ const keyOf = ({ input, desired }: Situation<HypervisorLifecycle>) => ({
   name: input.hypervisor,
   uid: desired?.uid ?? '',
 });
+/** Nova's name of the host; the Hypervisor's where Nova has none. */
+const hostOf = ({ input, observed: { nova, loneService } }: HypervisorContext): string =>
+  nova?.host ?? loneService?.host ?? input.hypervisor;
 /** The Node that was observed: another one of that name is left alone. */
 const nodeOf = ({ observed }: HypervisorContext, node: string) => ({ node, uid: observed.node?.uid ?? '' });
 
@@ -99,10 +102,7 @@ export const reconcileHypervisor = defineReconciler<HypervisorLifecycle>(hypervi
       await region(context, step).changeAggregates({ host: step.host, changes: step.changes });
     },
     async deleteTestServers(context, step) {
-      // Nova's name of the host; by the Hypervisor's where Nova has none.
-      const { nova, loneService } = context.observed;
-      const name = nova?.host ?? loneService?.host ?? context.input.hypervisor;
-      const request = { host: name, ids: step.ids, deadlineMs: testServerGoneMs };
+      const request = { host: hostOf(context), ids: step.ids, deadlineMs: testServerGoneMs };
       await region(context, step).ensureSmokeServerGone(request);
     },
     async deleteService(context, step) {
@@ -170,7 +170,12 @@ async function runChecks(
 ): Promise<Executed<HypervisorLifecycle>> {
   const { name: hypervisor, uid } = keyOf(context);
   const checks = step.checks.map(({ check }) => check);
-  const findings = await hostCheck(step.summary).runHypervisorChecks({ checks, hypervisor, uid });
+  const findings = await hostCheck(step.summary).runHypervisorChecks({
+    checks,
+    hypervisor,
+    uid,
+    host: hostOf(context),
+  });
   const atMs = Date.now();
   return { applyResult: (memory) => recordChecks(memory, step, findings, atMs) };
 }

@@ -1,0 +1,67 @@
+import { resources } from '../../runtime/kubernetes/resources.ts';
+import { openObjects } from '../../runtime/kubernetes/objects.ts';
+import { withClock } from '../../lab/clock.ts';
+import { applyObject } from '../../lab/kubernetes-objects.ts';
+import { uuidOf } from '../fakes/openstack/ids.ts';
+import type { FakeOpenStack } from '../fakes/openstack/fake-openstack.ts';
+import { lifecycleOf, zone } from '../faults/hypervisor-objects.ts';
+import { ensureFixtureAggregates, lifecycleSettings, nodeManifest } from '../flows/hypervisor-fixture.ts';
+import { until } from '../flows/until.ts';
+import { loadWorkflows } from './bundle.ts';
+import { deploy, type Deployment } from './deployment.ts';
+
+/** What an onboarding meets that takes long, or that no lab has. */
+
+const node = 'node-9';
+const minuteMs = 60_000;
+const patienceMs = 180_000;
+
+interface World extends Pick<Deployment, 'simulation'> {
+  openstack: FakeOpenStack;
+  /** Waits until the Hypervisor says that. */
+  untilSaid: (words: RegExp) => Promise<unknown>;
+}
+
+/** A Node that comes as a hypervisor. */
+async function onboard(hypervisor: object, lifecycle: string, during: (world: World) => Promise<void>): Promise<void> {
+  const deployment = deploy({
+    bundle: await loadWorkflows(),
+    seed: 1,
+    parts: ['openstack'],
+    settings: lifecycleSettings({ hypervisor }),
+    bridge: true,
+  });
+  const { simulation, kubernetes, openstack } = deployment;
+  const objects = openObjects(kubernetes.client);
+  const untilSaid = (words: RegExp): Promise<unknown> =>
+    until(`${node} to say ${words}`, 120 * minuteMs, async () => {
+      const found = await objects.get(resources.Hypervisor, { name: node }, new AbortController().signal);
+      const { status, reason, message } = lifecycleOf(found);
+      const said = `${reason} ${status}: ${message}`;
+      return words.test(said) || said;
+    });
+  const body = async (): Promise<void> => {
+    if (openstack === null) throw new Error('there is no OpenStack');
+    await ensureFixtureAggregates(openstack.admin, { zone });
+    await applyObject(kubernetes.admin, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'monsoon3' } });
+    await applyObject(kubernetes.admin, nodeManifest(node, { zone, lifecycle }));
+    await during({ simulation, openstack, untilSaid });
+  };
+  await simulation.run(withClock(simulation.clock, body), 300 * minuteMs);
+  deployment.close();
+}
+
+test(
+  'a host that Nova knows by a longer name than its Node is tested with a server there, and comes into service',
+  async () => {
+    const smoke = { flavorId: 'lab.tiny', imageId: uuidOf('image.lab.drover.dev'), console: 'hostname' };
+    await onboard({ smoke }, 'true', async ({ openstack, untilSaid }) => {
+      await openstack.fleet.change(`${node}.example.com`, {});
+      await untilSaid(/^Active True/u);
+      expect([...openstack.model.servers.values()]).toMatchObject([
+        { name: 'drover-smoke-node-9-example-com', host: `${node}.example.com`, isDeleted: true },
+      ]);
+    });
+  },
+  patienceMs,
+);
