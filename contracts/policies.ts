@@ -26,6 +26,13 @@ export const longCall = {
   retry: { initialInterval: 1_000, backoffCoefficient: 2, maximumInterval: 15_000, maximumAttempts: 7 },
 } as const;
 
+/**
+ * Checks of a host, all at once. They heartbeat: a server has to boot, and libvirt to give Ceph up, pool by pool.
+ * @param patienceMs of the longest of them; left out: of runs that were not told
+ */
+export const checkCall = (patienceMs: number = longCall.startToCloseTimeout) =>
+  ({ ...longCall, startToCloseTimeout: patienceMs }) as const;
+
 /** How long a heartbeating activity may be silent. Cancel reaches it within a second of its next heartbeat. */
 export const heartbeatTimeoutMs = 10_000;
 

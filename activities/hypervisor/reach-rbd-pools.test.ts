@@ -1,4 +1,4 @@
-import { hypervisorConfig } from '../../runtime/config/hypervisor-config.ts';
+import { hypervisorConfig, hypervisorSettings } from '../../runtime/config/hypervisor-config.ts';
 import { never, openVirtual } from '../../test/contracts/hosts/subject.ts';
 import { stoppedClock } from '../../test/fixtures/stopped-clock.ts';
 import { createFakeHosts } from '../../test/fakes/hosts/hosts.ts';
@@ -97,6 +97,30 @@ test('a host that does not reach Ceph: each pool says so', async () => {
     'CephPoolReached.volumes': 'HypervisorFailed',
   });
   expect(host.libvirt.storage.state()).toEqual(nothing);
+});
+
+test('however many pools a host does not reach, an attempt has the time to say so of each', async () => {
+  const { hosts, host, clock, run } = open();
+  host.reachesCeph = false;
+  const many = Array.from({ length: 8 }, (_, index) => `pool-${index}`);
+  const config = hypervisorConfig.parse({
+    libvirt: { connectUri: 'qemu+tcp://{host}/system' },
+    ceph: {
+      dashboards: ['http://127.0.0.1'],
+      user: 'u',
+      passwordFile: 'f',
+      pools: many,
+      rbd: { monitors: [hosts.ceph.monitor.host] },
+    },
+  });
+  const { libvirt, ceph } = config;
+  if (libvirt === null || ceph === null || ceph.rbd === null) throw new Error('the settings lack what was given');
+  const request = { hypervisor: 'node-1', address: 'node-1', libvirt, rbd: ceph.rbd, pools: ceph.pools };
+  const sinceMs = clock.now();
+  const found = await run(() => reachRbdPools({ ...hosts.ports, clock }, request, never));
+  expect(found.map(({ code }) => code)).toEqual(many.map(() => 'HypervisorFailed'));
+  const { checkMs } = hypervisorSettings(config, { region: 'RegionOne', cluster: '', mode: 'act' });
+  expect(clock.now() - sinceMs).toBeLessThan(checkMs ?? 0);
 });
 
 test('a host whose libvirt does not answer: each pool says so', async () => {

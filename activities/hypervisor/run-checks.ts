@@ -1,5 +1,5 @@
 import type { CheckFindings, CheckRequest } from '../../contracts/hypervisor/activities.ts';
-import type { HostCheck } from '../../contracts/hypervisor/host-check.ts';
+import { type HostCheck, smokeCleanUpMs } from '../../contracts/hypervisor/host-check.ts';
 import type { HypervisorCheck } from '../../contracts/hypervisor/hypervisor.ts';
 import type { HypervisorConfig } from '../../runtime/config/hypervisor-config.ts';
 import { droverFailure } from '../../runtime/failure.ts';
@@ -22,9 +22,6 @@ export interface CheckTools {
   ports: HostPorts;
   random: Random;
 }
-
-/** For a test server to be gone again. */
-const cleanUpMs = 60_000;
 
 /**
  * Runs checks of the Testing phase, at once. What is wrong with the host is a finding; what keeps drover from asking is
@@ -115,7 +112,7 @@ const checks: Readonly<Record<HypervisorCheck, Check>> = {
       imageId,
       console,
       deadlineMs,
-      cleanUpMs,
+      cleanUpMs: smokeCleanUpMs,
     });
     const durationMs = Math.round(nova.clock.monotonicMs() - startedMs);
     return {

@@ -12,7 +12,7 @@ export interface SmokeCheckRequest extends SmokeServerRequest {
    * text; null: nothing.
    */
   console: 'hostname' | { text: string } | null;
-  /** For the server to come up, from now. */
+  /** For the server to come up, from now; no longer than leaves `cleanUpMs` of the attempt. */
   deadlineMs: number;
   /** For it to be gone again. */
   cleanUpMs: number;
@@ -62,11 +62,11 @@ async function tryIt(
 ): Promise<{ findings: SmokeFinding[]; ids: string[] }> {
   try {
     const { id } = await ensureSmokeServer(tools, request);
-    const first = await watch(tools, id, expected, request.deadlineMs);
+    const first = await watch(tools, id, expected, request);
     if (!first.isGone) return { findings: first.findings, ids: [id] };
     // Another attempt of the same check has come to its end and taken the server along.
     const another = await ensureSmokeServer(tools, request);
-    return { findings: (await watch(tools, another.id, expected, request.deadlineMs)).findings, ids: [id, another.id] };
+    return { findings: (await watch(tools, another.id, expected, request)).findings, ids: [id, another.id] };
   } catch (error) {
     const code = failureCode(error);
     if (code !== 'SmokeServerRefused') throw error;
@@ -89,7 +89,12 @@ interface Watched {
   isGone: boolean;
 }
 
-function watch(tools: Tools, id: string, expected: SmokeExpectation, deadlineMs: number): Promise<Watched> {
+function watch(
+  tools: Tools,
+  id: string,
+  expected: SmokeExpectation,
+  { deadlineMs, cleanUpMs }: Pick<SmokeCheckRequest, 'deadlineMs' | 'cleanUpMs'>,
+): Promise<Watched> {
   const { nova, scope, clock } = tools;
   const sinceMs = clock.now();
   return waitFor<Watched>({
@@ -103,7 +108,7 @@ function watch(tools: Tools, id: string, expected: SmokeExpectation, deadlineMs:
       };
       const { findings, over } = judgeSmoke(view, expected);
       const waitedMs = clock.now() - sinceMs;
-      if (over || waitedMs >= deadlineMs || clock.now() >= scope.deadlineMs)
+      if (over || waitedMs >= deadlineMs || clock.now() >= scope.deadlineMs - cleanUpMs)
         return { done: { findings, isGone: server === null || server.taskState === 'deleting' } };
       return { againMs: growingDelayMs(waitedMs) };
     },

@@ -124,6 +124,20 @@ test('a console that never shows it is a finding after the deadline, and the ser
   expect(serversOf(opened)).toEqual([]);
 });
 
+test('a server is waited for only until its attempt has just the time left to delete it', async () => {
+  const startMs = Date.UTC(2026, 0, 31, 12);
+  const opened = openActivitiesOnFake({
+    scope: { deadlineMs: startMs + 119_000 },
+    instead: () => ({ consoleOutput: async () => 'Booting Linux' }),
+  });
+  const { activities, clock, run } = opened;
+  const findings = await run(() => activities.runSmokeCheck({ ...requestFor(opened), deadlineMs: 300_000 }));
+  expect(findings).toMatchObject([{ code: null }, { name: 'console', code: 'SmokeServerFailed' }]);
+  expect(findings).toHaveLength(2);
+  expect(serversOf(opened)).toEqual([]);
+  expect(clock.now() - startMs).toBeLessThan(119_000);
+});
+
 test('a console that comes late is waited for', async () => {
   let asked = 0;
   const opened = openActivitiesOnFake({

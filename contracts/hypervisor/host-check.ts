@@ -1,5 +1,11 @@
 import type { ErrorCode } from '../errors.ts';
 
+/** How long a test server of Nova's may take to be gone again. */
+export const smokeCleanUpMs = 60_000;
+
+/** How long a hypervisor may take for one pool: libvirt gives Ceph 30 s, and the pool goes again. */
+export const rbdPoolMs = 45_000;
+
 /** What one check of a hypervisor found; goes into conditions and into what people read. */
 export interface HostCheck {
   /** The check's name, as a condition's type: `LibvirtReachable`. */

@@ -40,6 +40,8 @@ export interface HypervisorSettings {
   testAggregate: string;
   /** How often a check is tried. */
   maxTestAttempts: number;
+  /** How long checks that are made at once may take; left out by workers of before. */
+  checkMs?: number;
   /** Pause before a check's second attempt; doubles for each further one. */
   testRetryDelayMs: number;
   /** How long nova-compute may take to register, and the Node to get its zone. */

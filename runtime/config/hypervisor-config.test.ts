@@ -21,6 +21,20 @@ test('neither files nor addresses come into a run', () => {
 
 const ceph = { dashboards: ['https://mgr-1:8443'], user: 'u', passwordFile: 'f', pools: ['p'] };
 
+const rbd = { monitors: ['mon-1'] };
+test.each<[what: string, input: object, checkMs: number]>([
+  ['those that only ask', { libvirt: {}, ovs: {}, ceph }, 120_000],
+  ['a server has its deadline, and a minute to go', { smoke: { flavorId: 'f', imageId: 'i' } }, 450_000],
+  ['each pool may be given up', { libvirt: {}, ceph: { ...ceph, pools: ['a', 'b', 'c', 'd'], rbd } }, 270_000],
+  [
+    'the longest of them',
+    { libvirt: {}, ceph: { ...ceph, rbd }, smoke: { flavorId: 'f', imageId: 'i', deadlineMs: 3_600_000 } },
+    3_750_000,
+  ],
+])('the time of checks: %s', (_, input, checkMs) => {
+  expect(hypervisorSettings(hypervisorConfig.parse(input), base).checkMs).toBe(checkMs);
+});
+
 test.each([
   ['192.0.2.1', { host: '192.0.2.1', port: 6789 }],
   ['mon-1.example:3300', { host: 'mon-1.example', port: 3300 }],

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { rbdPoolMs, smokeCleanUpMs } from '../../contracts/hypervisor/host-check.ts';
 import type { HypervisorCheck, HypervisorSettings } from '../../contracts/hypervisor/hypervisor.ts';
 import { dnsName, hour, minute, ms, optionalText, second, splitHostPort, text } from './setting-types.ts';
 
@@ -152,6 +153,7 @@ export function hypervisorSettings(
     checks,
     testAggregate,
     maxTestAttempts,
+    checkMs: checkMsOf(config),
     testRetryDelayMs,
     registrationMs,
     recheckMs,
@@ -163,3 +165,15 @@ export function hypervisorSettings(
     handlesNodeFailure,
   };
 }
+
+/** What a check asks before and after what it waits for: daemons that do not answer have time-outs of their own. */
+const askingMs = 90_000;
+
+/** Of the longest check: they are made at once. */
+const checkMsOf = ({ ceph: section, smoke: server }: Pick<HypervisorConfig, 'ceph' | 'smoke'>): number =>
+  askingMs +
+  Math.max(
+    30_000,
+    server === null ? 0 : server.deadlineMs + smokeCleanUpMs,
+    section === null || section.rbd === null ? 0 : section.pools.length * rbdPoolMs,
+  );

@@ -170,7 +170,7 @@ async function runChecks(
 ): Promise<Executed<HypervisorLifecycle>> {
   const { name: hypervisor, uid } = keyOf(context);
   const checks = step.checks.map(({ check }) => check);
-  const findings = await hostCheck(step.summary).runHypervisorChecks({
+  const findings = await hostCheck(step.summary, context.settings.checkMs).runHypervisorChecks({
     checks,
     hypervisor,
     uid,

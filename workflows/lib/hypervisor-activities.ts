@@ -5,7 +5,7 @@ import type {
   HypervisorRegionActivities,
 } from '../../contracts/hypervisor/activities.ts';
 import { hostsQueue, kubernetesQueue, novaQueue } from '../../contracts/ids.ts';
-import { longCall, shortCall } from '../../contracts/policies.ts';
+import { checkCall, longCall, shortCall } from '../../contracts/policies.ts';
 import { ownCluster } from './own-cluster.ts';
 
 /**
@@ -22,9 +22,10 @@ export const hypervisorRegion = (region: string, summary: string) =>
 export const host = (summary: string) =>
   proxyActivities<HypervisorHostActivities>({ ...shortCall, taskQueue: hostsQueue(ownCluster()), summary });
 
-/**
- * A check may wait for a server to boot, or for libvirt, which gives Ceph 30 s. How often it is tried is
- * the plan's business.
- */
-export const hostCheck = (summary: string) =>
-  proxyActivities<HypervisorHostActivities>({ ...longCall, taskQueue: hostsQueue(ownCluster()), summary });
+/** How often a check is tried is the plan's business. */
+export const hostCheck = (summary: string, patienceMs: number | undefined) =>
+  proxyActivities<HypervisorHostActivities>({
+    ...checkCall(patienceMs),
+    taskQueue: hostsQueue(ownCluster()),
+    summary,
+  });
