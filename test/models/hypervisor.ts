@@ -9,7 +9,7 @@ import type {
 } from '../../contracts/hypervisor/hypervisor.ts';
 import { annotations as annotationNames, hypervisorAnnotations } from '../../contracts/ids.ts';
 import { modeOf, remainsOn } from '../../workflows/hypervisor/judge.ts';
-import { prune, recordChecks } from '../../workflows/hypervisor/memory.ts';
+import { clockRegistration, prune, recordChecks } from '../../workflows/hypervisor/memory.ts';
 import { planHypervisor } from '../../workflows/hypervisor/plan.ts';
 import { isSaid, statusOf } from '../../workflows/hypervisor/status.ts';
 import type { HypervisorMemory, HypervisorSituation, HypervisorStep } from '../../workflows/hypervisor/types.ts';
@@ -58,7 +58,7 @@ export function runToEnd(given: World): Ending {
   const ending: Omit<Ending, 'plan' | 'status'> = { world, states: [], steps: [], lies: [] };
   let idle = 0;
   for (let pass = 0; pass < mostPasses; pass += 1) {
-    world.memory = prune(world.memory, world.observed);
+    world.memory = clockRegistration(prune(world.memory, world.observed), world);
     const situation = { ...structuredClone(world), askedMs: world.nowMs };
     const plan = planHypervisor(situation);
     world.nowMs += 1_000;

@@ -1,7 +1,7 @@
 import { resources } from '../../runtime/kubernetes/resources.ts';
 import { openObjects } from '../../runtime/kubernetes/objects.ts';
 import { withClock } from '../../lab/clock.ts';
-import { applyObject } from '../../lab/kubernetes-objects.ts';
+import { applyObject, mergeObject } from '../../lab/kubernetes-objects.ts';
 import { uuidOf } from '../fakes/openstack/ids.ts';
 import type { FakeOpenStack } from '../fakes/openstack/fake-openstack.ts';
 import { lifecycleOf, zone } from '../faults/hypervisor-objects.ts';
@@ -20,6 +20,8 @@ interface World extends Pick<Deployment, 'simulation'> {
   openstack: FakeOpenStack;
   /** Waits until the Hypervisor says that. */
   untilSaid: (words: RegExp) => Promise<unknown>;
+  /** As a user sets `spec.maintenance`. */
+  maintain: (maintenance: string) => Promise<void>;
 }
 
 /** A Node that comes as a hypervisor. */
@@ -45,7 +47,18 @@ async function onboard(hypervisor: object, lifecycle: string, during: (world: Wo
     await ensureFixtureAggregates(openstack.admin, { zone });
     await applyObject(kubernetes.admin, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'monsoon3' } });
     await applyObject(kubernetes.admin, nodeManifest(node, { zone, lifecycle }));
-    await during({ simulation, openstack, untilSaid });
+    await during({
+      simulation,
+      openstack,
+      untilSaid,
+      maintain: (maintenance) =>
+        mergeObject(kubernetes.admin, {
+          apiVersion: 'kvm.cloud.sap/v1',
+          kind: 'Hypervisor',
+          metadata: { name: node },
+          spec: { maintenance },
+        }),
+    });
   };
   await simulation.run(withClock(simulation.clock, body), 300 * minuteMs);
   deployment.close();
@@ -62,6 +75,47 @@ test(
         { name: 'drover-smoke-node-9-example-com', host: `${node}.example.com`, isDeleted: true },
       ]);
     });
+  },
+  patienceMs,
+);
+
+test(
+  'the time that Nova is away, or a user works on the host, is not the host’s to register in',
+  async () => {
+    await onboard(
+      { registrationMs: 10 * minuteMs, recheckMs: 30_000 },
+      'skip-tests',
+      async ({ simulation, openstack, untilSaid, maintain }) => {
+        const { clock, network } = simulation;
+        await untilSaid(/^Onboarding Unknown: Waiting for nova-compute/u);
+        network.setAway('nova', true);
+        await clock.sleep(40 * minuteMs);
+        network.setAway('nova', false);
+        await untilSaid(/^Onboarding Unknown: Waiting for nova-compute/u);
+        await maintain('manual');
+        await clock.sleep(40 * minuteMs);
+        await maintain('');
+        await untilSaid(/^Onboarding Unknown: Waiting for nova-compute/u);
+        await openstack.fleet.change(node, {});
+        await untilSaid(/^Active True/u);
+      },
+    );
+  },
+  patienceMs,
+);
+
+test(
+  'a host that does not register in its time is Aborted',
+  async () => {
+    await onboard(
+      { registrationMs: 10 * minuteMs, recheckMs: 30_000 },
+      'skip-tests',
+      async ({ simulation, untilSaid }) => {
+        const beganMs = simulation.clock.now();
+        await untilSaid(/^Aborted False: .*Waited 10 min in vain for nova-compute/u);
+        expect(simulation.clock.now() - beganMs).toBeLessThan(12 * minuteMs);
+      },
+    );
   },
   patienceMs,
 );

@@ -3,12 +3,14 @@ import type { HypervisorObservation, TestRecord } from '../../contracts/hypervis
 import { errors } from '../../contracts/errors.ts';
 import type { Problem } from '../lib/failures.ts';
 import { isOnboarding, onboardingOf } from './judge.ts';
+import { awaitsRegistration } from './onboarding.ts';
 import { failsBeyondHost } from './testing.ts';
-import type { HypervisorMemory, HypervisorStep } from './types.ts';
+import type { HypervisorMemory, HypervisorSituation, HypervisorStep } from './types.ts';
 
 export const emptyMemory: HypervisorMemory = {
   tests: [],
   refusal: null,
+  registeringSinceMs: null,
   failures: 0,
   signalled: null,
   halfOverAtMs: null,
@@ -40,6 +42,15 @@ export const resetFailures = (memory: HypervisorMemory): HypervisorMemory => ({
   refusal: null,
   failures: 0,
 });
+
+/** Of each observation, before anything is decided on it. Pure. */
+export function clockRegistration(
+  memory: HypervisorMemory,
+  { desired, observed, nowMs }: Pick<HypervisorSituation, 'desired' | 'observed' | 'nowMs'>,
+): HypervisorMemory {
+  const isAwaited = desired !== null && awaitsRegistration({ desired, observed });
+  return { ...memory, registeringSinceMs: isAwaited ? (memory.registeringSinceMs ?? nowMs) : null };
+}
 
 /** An attempt more of each check that was run, but where its cause is not the host's. Pure. */
 export function recordChecks(

@@ -27,7 +27,10 @@ import { planOnboarding } from './onboarding.ts';
 import type { HypervisorMemory } from './types.ts';
 
 describe('the way into service', () => {
-  interface Given extends Partial<HypervisorObservation>, Partial<Pick<HypervisorMemory, 'tests' | 'refusal'>> {
+  interface Given
+    extends
+      Partial<HypervisorObservation>,
+      Partial<Pick<HypervisorMemory, 'tests' | 'refusal' | 'registeringSinceMs'>> {
     state?: Parameters<typeof onboarding>[0];
     message?: string;
     desired?: Partial<DesiredHypervisor>;
@@ -40,7 +43,7 @@ describe('the way into service', () => {
   const leaky = inTests.aggregates.map((aggregate) =>
     aggregate.name === 'tenant_filter_tests' ? { ...aggregate, metadata: {} } : aggregate,
   );
-  const late = { nowMs: beginMs + 31 * minute };
+  const late = { nowMs: beginMs + 31 * minute, registeringSinceMs: beginMs };
   const withSmoke = { settings: { checks: ['smoke' as const] } };
 
   const rows: [why: string, given: Given, plan: string | RegExp][] = [
@@ -114,6 +117,16 @@ describe('the way into service', () => {
       'for a bounded time',
       { state: 'initial', nova: null, ...late },
       'become Aborted: Waited 30 min in vain for nova-compute to register node-1 in Nova',
+    ],
+    [
+      'counted from when that wait began, however long ago the onboarding did',
+      { state: 'initial', nova: null, ...late, registeringSinceMs: beginMs + 2 * minute },
+      'wait: nova-compute to register node-1 in Nova',
+    ],
+    [
+      'and it begins now where nothing was waited for before, as after an outage',
+      { state: 'initial', nova: null, ...late, registeringSinceMs: null },
+      'wait: nova-compute to register node-1 in Nova',
     ],
     [
       'it is said where to look',
@@ -317,14 +330,33 @@ describe('the way into service', () => {
 
   test.each(rows)(
     '%s',
-    (_why, { state, message, desired, settings, nowMs, retried, tests = [], refusal = null, ...observed }, plan) => {
+    (
+      _why,
+      {
+        state,
+        message,
+        desired,
+        settings,
+        nowMs,
+        retried,
+        tests = [],
+        refusal = null,
+        registeringSinceMs = null,
+        ...observed
+      },
+      plan,
+    ) => {
       const conditions: Condition[] = [
         ...(state === undefined ? [] : [onboarding(state, message)]),
         ...(retried
           ? [conditionOf('OnboardingRetry', 'True', 'CauseBeyondHost', onboardingRetryMessage(beginMs + 60 * minute))]
           : []),
       ];
-      const text = shown(planOnboarding(contextOf(desired, observed, conditions, settings, nowMs, { tests, refusal })));
+      const text = shown(
+        planOnboarding(
+          contextOf(desired, observed, conditions, settings, nowMs, { tests, refusal, registeringSinceMs }),
+        ),
+      );
       if (typeof plan === 'string') expect(text).toBe(plan);
       else expect(text).toMatch(plan);
     },

@@ -140,7 +140,7 @@ function planStage(
   if (foreign !== undefined) return awaitForeign(foreign);
   switch (state) {
     case 'initial':
-      return planInitial(context, sinceMs);
+      return planInitial(context);
     case 'testing':
       return planTests(context, sinceMs);
     case 'handover':
@@ -148,7 +148,24 @@ function planStage(
   }
 }
 
-function planInitial(context: Context, sinceMs: number): Decision | Transition {
+/**
+ * Whether it is the registration that the onboarding waits for now: its time does not pass while the host is held, in
+ * maintenance or emptied by another party, nor while OpenStack does not answer. Pure.
+ */
+export function awaitsRegistration(context: Pick<Context, 'desired' | 'observed'>): boolean {
+  const { desired, observed } = context;
+  const { failure, hold, nova, provider, node } = observed;
+  return (
+    onboardingOf(observed).state === 'initial' &&
+    failure === null &&
+    modeOf(desired, node) === '' &&
+    hold === null &&
+    foreignEvictions(context).length === 0 &&
+    (nova === null || provider === null || zoneOf(context) === null)
+  );
+}
+
+function planInitial(context: Context): Decision | Transition {
   const { desired, observed, settings } = context;
   const { nova, aggregates, provider } = observed;
   const zone = zoneOf(context);
@@ -156,12 +173,10 @@ function planInitial(context: Context, sinceMs: number): Decision | Transition {
   if (certificate !== null) return execute(certificate);
   if (nova === null) {
     const lone = observed.loneService === null ? '' : `: ${describeLone(observed.loneService)}`;
-    return awaitRegistration(context, sinceMs, `nova-compute to register ${desired.name} in Nova${lone}`);
+    return awaitRegistration(context, `nova-compute to register ${desired.name} in Nova${lone}`);
   }
-  if (provider === null)
-    return awaitRegistration(context, sinceMs, `nova-compute to register ${desired.name} in Placement`);
-  if (zone === null)
-    return awaitRegistration(context, sinceMs, `the label topology.kubernetes.io/zone on Node ${desired.name}`);
+  if (provider === null) return awaitRegistration(context, `nova-compute to register ${desired.name} in Placement`);
+  if (zone === null) return awaitRegistration(context, `the label topology.kubernetes.io/zone on Node ${desired.name}`);
   // Also those that it is put into after its tests: it would be a pity to find out only then.
   const { problem } = planAggregates(
     [zone, settings.testAggregate, ...desired.aggregates],
@@ -179,9 +194,9 @@ function planInitial(context: Context, sinceMs: number): Decision | Transition {
   return planMembership(context) ?? become('testing', 'Running onboarding tests');
 }
 
-function awaitRegistration(context: Context, sinceMs: number, missing: string): Decision | Transition {
+function awaitRegistration(context: Context, missing: string): Decision | Transition {
   const { registrationMs, recheckMs } = context.settings;
-  const deadlineMs = sinceMs + registrationMs;
+  const deadlineMs = (context.memory.registeringSinceMs ?? context.nowMs) + registrationMs;
   if (context.nowMs >= deadlineMs)
     return planAbort(context, `Waited ${Math.round(registrationMs / 60_000)} min in vain for ${missing}`, 'host');
   return wait('NotRegistered', missing, Math.min(context.nowMs + recheckMs, deadlineMs));

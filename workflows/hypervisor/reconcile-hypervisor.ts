@@ -9,7 +9,15 @@ import { describePlan, type Plan } from '../lib/plan.ts';
 import { hypervisorKind } from '../../contracts/kinds/hypervisor.ts';
 import { defineReconciler } from '../lib/reconciler.ts';
 import { retryAfterMs } from '../lib/retry.ts';
-import { applyFailure, emptyMemory, isRetryable, prune, recordChecks, resetFailures } from './memory.ts';
+import {
+  applyFailure,
+  clockRegistration,
+  emptyMemory,
+  isRetryable,
+  prune,
+  recordChecks,
+  resetFailures,
+} from './memory.ts';
 import { decide, lateDeadline, planHypervisor } from './plan.ts';
 import { isSaid, statusOf } from './status.ts';
 import type { HypervisorLifecycle, HypervisorStep } from './types.ts';
@@ -139,7 +147,7 @@ export const reconcileHypervisor = defineReconciler<HypervisorLifecycle>(hypervi
 
   applyFailure,
   resetFailures,
-  prune: (memory, { observed }) => prune(memory, observed),
+  prune: (memory, situation) => clockRegistration(prune(memory, situation.observed), situation),
 
   /** An operator is woken: once for each deadline. */
   planned(situation, plan) {

@@ -33,6 +33,11 @@ export interface HypervisorMemory {
   tests: TestRecord[];
   /** What a step of the onboarding failed with that trying again does not mend; null: nothing. */
   refusal: string | null;
+  /**
+   * Since when it has been waiting for the registration, and for nothing else, Unix ms; null: it has not. Not since
+   * when the onboarding has been under way: that goes on through tests, outages and maintenance.
+   */
+  registeringSinceMs: number | null;
   /** Observations in a row in which OpenStack did not answer, for the back-off. */
   failures: number;
   /** What the run of the host's failure was last sent, and when; null: nothing. */
