@@ -65,6 +65,16 @@ export function refusingObstacles(eviction: Pick<EvictionObject, 'conditions'> |
   return [...preflight.message.matchAll(/\[([^\]\s]+)\]/g)].map(([, id = '']) => id).filter(isObstacleId);
 }
 
+/** All of these ids; null where the condition is not of the present spec, or counts more than it names. */
+export function knownObstacles(eviction: Pick<EvictionObject, 'conditions' | 'generation'>): string[] | null {
+  const preflight = findCondition(eviction.conditions, evictionConditions.preflight);
+  if (preflight === undefined || preflight.observedGeneration !== eviction.generation) return null;
+  if (preflight.status === 'True') return [];
+  const named = refusingObstacles(eviction);
+  const [, counted] = /^(\d+) obstacles?:/u.exec(preflight.message) ?? [];
+  return named.length === Number(counted) ? named : null;
+}
+
 export const isLeftDisabled = ({ conditions }: EvictionObject): boolean =>
   findCondition(conditions, evictionConditions.disabled)?.status === 'True' &&
   findCondition(conditions, evictionConditions.reEnabled)?.status !== 'True';

@@ -1,9 +1,10 @@
 import { readEvictionAnnotations } from '../../contracts/eviction/annotations.ts';
+import type { Condition } from '../../contracts/conditions.ts';
 import { paper, sampleContext } from '../../test/fixtures/starters/context.ts';
 import { sampleEviction } from '../../test/fixtures/starters/eviction.ts';
 import { temporalAccessTo } from '../../test/fixtures/starters/temporal-access.ts';
 import { exitCodes } from '../command/exit-codes.ts';
-import { consentAnnotations, tellRevival } from './revive-eviction.ts';
+import { consentAnnotations, refuseAcceptance, reviveEviction, tellRevival } from './revive-eviction.ts';
 
 const at = '2026-01-31T12:00:00Z';
 const by = 'alice@ops';
@@ -77,4 +78,88 @@ test.each<[why: string, annotations: Record<string, string>, exitCode: number]>(
   const temporal = { ...temporalAccessTo({ workflow: { getHandle: () => handle } }), context };
   await tellRevival(temporal, { evictions: async () => [] } as never, sampleEviction({ annotations }));
   expect(context.exitCode).toBe(exitCode);
+});
+
+const said = (type: string, status: Condition['status'], reason: string, message = '', observedGeneration = 1) => ({
+  type,
+  status,
+  reason,
+  message,
+  observedGeneration,
+  lastTransitionTime: at,
+});
+const ended = (reason: string): Condition => said('Evicting', 'False', reason);
+const obstacles = (message: string, generation?: number): Condition =>
+  said('PreflightChecksSucceeded', 'False', 'Failed', message, generation);
+const two = obstacles('2 obstacles: no target is up [NoTargets]; db-1 has a disk [LocalDisk/5f0a].');
+const passed = said('PreflightChecksSucceeded', 'True', 'Succeeded', 'Preflight checks passed. Accepted: NoTargets.');
+
+test.each<
+  [
+    why: string,
+    conditions: Condition[],
+    reconciled: boolean,
+    accept: string[],
+    consent: string[],
+    refusal: RegExp | null,
+  ]
+>([
+  ['it was refused for it', [ended('PreflightFailed'), two], true, ['NoTargets'], [], null],
+  ['and for another one', [ended('PreflightFailed'), two], true, ['NoTargets', 'LocalDisk/5f0a'], [], null],
+  [
+    'it was refused for something else',
+    [ended('PreflightFailed'), two],
+    true,
+    ['NoTargets', 'Vgpu/1'],
+    [],
+    /^There is no obstacle Vgpu\/1\. There are: NoTargets, LocalDisk\/5f0a\./,
+  ],
+  [
+    'there are more than are named',
+    [ended('PreflightFailed'), obstacles('4 obstacles: a [NoTargets]; b [Vgpu/1]; c [Vgpu/2]; and 1 more: …')],
+    true,
+    ['Vgpu/3'],
+    [],
+    null,
+  ],
+  [
+    'they were met by an earlier spec',
+    [ended('PreflightFailed'), obstacles('1 obstacle: a [NoTargets].', 0)],
+    false,
+    ['Vgpu/3'],
+    [],
+    null,
+  ],
+  ['it failed for something else', [ended('Failed'), passed], true, ['NoTargets'], [], /There are: none\./],
+  ['it failed, and may do more', [ended('Failed'), passed], true, [], ['cold-migrate'], null],
+  ['it has not looked yet', [], false, ['NoTargets'], ['cold-migrate'], null],
+  ['the host is empty', [ended('Succeeded'), two], true, ['NoTargets'], [], /has succeeded\. Nothing was accepted/],
+  ['the same, and it may do more', [ended('Succeeded'), passed], true, [], ['cold-migrate'], /has succeeded\./],
+  ['a user stopped it', [ended('Stopped'), two], true, ['NoTargets'], [], /was stopped by a user\. Nothing was/],
+  [
+    'a user stopped what only observed',
+    [said('Observed', 'False', 'Stopped')],
+    true,
+    ['NoTargets'],
+    [],
+    /was stopped by a user/,
+  ],
+  ['it has ended, and asks for something else since', [ended('Succeeded'), two], false, ['NoTargets'], [], null],
+  ['nothing is accepted', [ended('Stopped'), two], true, [], [], null],
+])('what may be accepted where no run is open: %s', (_why, conditions, reconciled, accept, consent, refusal) => {
+  const judge = (): void => refuseAcceptance(sampleEviction({ conditions, reconciled }), { accept, consent });
+  if (refusal === null) expect(judge).not.toThrow();
+  else expect(judge).toThrow(refusal);
+});
+
+test('what may not be accepted of an Eviction leaves it as it is', async () => {
+  const eviction = sampleEviction({ conditions: [ended('Succeeded')], reconciled: true });
+  const kubernetes = { evictions: async () => [eviction] };
+  await expect(
+    reviveEviction(temporalAccessTo({}), kubernetes as never, eviction.host, {
+      accept: ['NoTargets'],
+      consent: [],
+      by,
+    }),
+  ).rejects.toMatchObject({ exitCode: exitCodes.refused });
 });

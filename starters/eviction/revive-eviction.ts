@@ -1,7 +1,9 @@
+import { findCondition } from '../../contracts/conditions.ts';
 import { readEvictionAnnotations } from '../../contracts/eviction/annotations.ts';
+import { evictingReasons, evictionConditions } from '../../contracts/eviction/conditions.ts';
 import { annotations } from '../../contracts/ids.ts';
 import { CommandError } from '../command/error.ts';
-import { chooseEviction } from './eviction-description.ts';
+import { chooseEviction, knownObstacles } from './eviction-description.ts';
 import type { EvictionObject } from './eviction-objects.ts';
 import { exitCodes } from '../command/exit-codes.ts';
 import type { KubernetesAccess } from '../command/kubernetes-access.ts';
@@ -22,7 +24,7 @@ export interface Revival {
  * Starts the eviction of a host again: its last Eviction is annotated, which the bridge sees, and its run is started,
  * which also works without a bridge. Returns the Eviction.
  *
- * @throws CommandError notFound when the host has no Eviction
+ * @throws CommandError notFound when the host has no Eviction; refused as {@link refuseAcceptance}
  */
 export async function reviveEviction(
   temporal: TemporalAccess,
@@ -31,6 +33,7 @@ export async function reviveEviction(
   revival: Revival,
 ): Promise<EvictionObject> {
   const eviction = await lastEviction(kubernetes, host);
+  refuseAcceptance(eviction, revival);
   await refuseOtherCluster(temporal, kubernetes);
   const nowMs = temporal.context.clock.now();
   const revived = await kubernetes.annotate(eviction.name, {
@@ -39,6 +42,44 @@ export async function reviveEviction(
   });
   await signalChange(temporal, revived, 'retry', revival.by);
   return revived;
+}
+
+/**
+ * Refuses to accept anything of an Eviction without a run that asks for nothing any more, as that would empty its host
+ * again, and obstacles that nobody has met. A retry accepts nothing, and may do the former.
+ *
+ * @throws CommandError refused
+ */
+export function refuseAcceptance(
+  eviction: Pick<EvictionObject, 'name' | 'host' | 'reconciled' | 'conditions' | 'generation'>,
+  { accept, consent }: Pick<Revival, 'accept' | 'consent'>,
+): void {
+  if (accept.length + consent.length === 0) return;
+  const { name, host, reconciled, conditions } = eviction;
+  const nothing = 'Nothing was accepted.';
+  const ends = [evictionConditions.evicting, evictionConditions.observed].map(
+    (type) => findCondition(conditions, type)?.reason,
+  );
+  if (reconciled && ends.includes(evictingReasons.succeeded))
+    throw new CommandError(
+      `Eviction ${name} of ${host} has succeeded. ${nothing}`,
+      exitCodes.refused,
+      `To empty the host again: drover evict ${host} --reason "…"`,
+    );
+  if (reconciled && ends.includes(evictingReasons.stopped))
+    throw new CommandError(
+      `Eviction ${name} of ${host} was stopped by a user. ${nothing}`,
+      exitCodes.refused,
+      `\`drover retry ${host}\` starts it again; then accept what stands in its way.`,
+    );
+  const known = knownObstacles(eviction);
+  const unknown = known === null ? undefined : accept.find((id) => !known.includes(id));
+  if (known !== null && unknown !== undefined)
+    throw new CommandError(
+      `There is no obstacle ${unknown}. There are: ${known.join(', ') || 'none'}. ${nothing}`,
+      exitCodes.refused,
+      `\`drover describe ${host}\` shows what stands in the way; \`drover retry ${host}\` tries again without.`,
+    );
 }
 
 /** Shows how it begins again. */
