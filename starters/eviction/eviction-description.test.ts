@@ -1,4 +1,4 @@
-import { chooseEviction, refusingObstacles, withStory } from './eviction-description.ts';
+import { chooseEviction, refusingObstacles, servedEviction, withStory } from './eviction-description.ts';
 import type { Ending, EvictionObject } from './eviction-objects.ts';
 import { sampleEviction } from '../../test/fixtures/starters/eviction.ts';
 
@@ -17,6 +17,28 @@ test.each<[why: string, objects: EvictionObject[], named: string | null, chosen:
   ['the last', [object('a'), object('b', { createdAt: '2026-02-01T00:00:00Z' })], 'gone', 'b'],
 ])('the Eviction that is meant: %s', (_why, objects, named, chosen) => {
   expect(chooseEviction(objects, named)?.name ?? null).toBe(chosen);
+});
+
+const evicting = (status: 'True' | 'Unknown'): Partial<EvictionObject> => ({
+  reconciled: false,
+  conditions: [
+    { type: 'Evicting', status, reason: 'Running', message: '', lastTransitionTime: '2026-01-31T12:00:00Z' },
+  ],
+});
+const waiting = object('waiting', { ...evicting('Unknown'), createdAt: '2026-02-01T00:00:00Z' });
+const running = object('running', evicting('True'));
+const fresh = object('fresh', { reconciled: false, createdAt: '2026-02-02T00:00:00Z' });
+
+test.each<[why: string, objects: EvictionObject[], named: string | null, served: string | null]>([
+  ['the one that the run names', [fresh, running, waiting], 'waiting', 'waiting'],
+  ['not another one, where that is over', [object('over'), fresh], 'over', null],
+  ['the one that says so, where no worker answers', [fresh, waiting, running], null, 'running'],
+  ['the only one that is open', [object('over'), waiting], null, 'waiting'],
+  ['several, of which none says so', [waiting, fresh], null, null],
+  ['several that say so', [running, object('too', evicting('True'))], null, null],
+  ['none is open', [object('over')], null, null],
+])('the Eviction that the run serves: %s', (_why, objects, named, served) => {
+  expect(servedEviction(objects, named)?.name ?? null).toBe(served);
 });
 
 const lost: Ending = { outcome: 'Stopped', message: 'It was cancelled', result: null };

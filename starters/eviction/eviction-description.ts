@@ -102,3 +102,19 @@ export function chooseEviction(objects: readonly EvictionObject[], named: string
     null
   );
 }
+
+/**
+ * The Eviction that the open run of a host serves: the one that it names, else the one that says so, else the only one
+ * that asks for something.
+ *
+ * @param named by the run; null: no worker answers, or it has not read it yet
+ * @returns null where that cannot be told, or none asks for anything
+ */
+export function servedEviction(objects: readonly EvictionObject[], named: string | null): EvictionObject | null {
+  const onlyOf = (some: EvictionObject[]): EvictionObject | null => (some.length === 1 ? (some[0] ?? null) : null);
+  const open = objects.filter(({ reconciled }) => !reconciled);
+  if (named !== null) return open.find(({ name }) => name === named) ?? null;
+  const isServed = ({ conditions }: EvictionObject): boolean =>
+    findCondition(conditions, evictionConditions.evicting)?.status === 'True';
+  return onlyOf(open.filter(isServed)) ?? onlyOf(open);
+}

@@ -94,7 +94,7 @@ export const tellRevival = (
     observe: readEvictionAnnotations(given).asked.mode === 'observe',
   });
 
-export async function lastEviction(kubernetes: KubernetesAccess, host: string): Promise<EvictionObject> {
+async function lastEviction(kubernetes: KubernetesAccess, host: string): Promise<EvictionObject> {
   const eviction = chooseEviction(
     (await kubernetes.evictions()).filter((object) => object.host === host),
     null,
@@ -105,13 +105,18 @@ export async function lastEviction(kubernetes: KubernetesAccess, host: string): 
       exitCodes.notFound,
       `Start one: drover evict ${host} --reason "…"`,
     );
-  if (eviction.deleting)
+  refuseDeleted(eviction);
+  return eviction;
+}
+
+/** @throws CommandError refused */
+export function refuseDeleted({ name, host, deleting }: EvictionObject): void {
+  if (deleting)
     throw new CommandError(
-      `Eviction ${eviction.name} of ${host} is being deleted.`,
+      `Eviction ${name} of ${host} is being deleted.`,
       exitCodes.refused,
       `When it is gone: drover evict ${host} --reason "…"`,
     );
-  return eviction;
 }
 
 /**

@@ -11,16 +11,19 @@ import {
 } from '../command/arguments.ts';
 import { asOption, describedCommand, hostArgument } from '../command/command.ts';
 import type { CommandContext } from '../command/context.ts';
-import { usageError } from '../command/error.ts';
+import { CommandError, usageError } from '../command/error.ts';
 import { exitCodes } from '../command/exit-codes.ts';
 import { explainError } from '../command/explain-error.ts';
 import { commandRun, giveCommand } from '../command/give-command.ts';
 import { interruptible } from '../command/interruption.ts';
 import { type KubernetesAccess, withKubernetes } from '../command/kubernetes-access.ts';
+import { askProgress } from '../command/runs.ts';
 import { answered, isRunning, type TemporalAccess, withTemporal } from '../command/temporal-access.ts';
 import { whoRuns } from '../command/who.ts';
 import { formatTime } from '../render/duration.ts';
-import { consentAnnotations, lastEviction, type Revival, reviveEviction, tellRevival } from './revive-eviction.ts';
+import { servedEviction } from './eviction-description.ts';
+import type { EvictionObject } from './eviction-objects.ts';
+import { consentAnnotations, refuseDeleted, type Revival, reviveEviction, tellRevival } from './revive-eviction.ts';
 import { signalChange } from './start-eviction.ts';
 
 export const pauseCommand = (context: CommandContext): Command =>
@@ -195,12 +198,37 @@ async function acceptInRun(
   { accept, consent, by }: Revival,
 ): Promise<void> {
   const { terminal, clock } = temporal.context;
+  // Found first: what is refused leaves all as it is.
+  const eviction = consent.length === 0 ? null : await findServed(temporal, kubernetes, host);
   for (const obstacle of accept)
     terminal.print(await commandRun(temporal, host, messages.acceptObstacle, { obstacle, by }));
-  if (consent.length === 0) return;
-  const eviction = await lastEviction(kubernetes, host);
+  if (eviction === null) return;
   const consented = consentAnnotations(eviction, { accept: [], consent, by }, formatTime(clock.now()));
   const changed = await kubernetes.annotate(eviction.name, consented);
   await signalChange(temporal, changed, 'annotations', by);
   terminal.print(`Eviction ${eviction.name} records the consent of ${by}: ${consent.join(', ')}.`);
+}
+
+/** @throws CommandError refused where it is not known which Eviction the run serves, or that is to be let go */
+async function findServed(
+  temporal: TemporalAccess,
+  kubernetes: KubernetesAccess,
+  host: string,
+): Promise<EvictionObject> {
+  const [progress, evictions] = await Promise.all([
+    askProgress(temporal, { workflowId: evictionId(host, temporal.config.cluster) }),
+    kubernetes.evictions(),
+  ]);
+  const ofHost = evictions.filter((object) => object.host === host);
+  const eviction = servedEviction(ofHost, progress?.eviction ?? null);
+  if (eviction === null)
+    throw new CommandError(
+      ofHost.some(({ reconciled }) => !reconciled)
+        ? `Which Eviction of ${host} its run serves is not known now. Nothing was recorded.`
+        : `The eviction of ${host} has ended. Nothing was recorded.`,
+      exitCodes.refused,
+      `Try again in a moment; \`drover describe ${host}\` shows its state.`,
+    );
+  refuseDeleted(eviction);
+  return eviction;
 }

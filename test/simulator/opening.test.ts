@@ -6,9 +6,11 @@ import { asSignal, messages, unseenChange } from '../../contracts/messages.ts';
 import { withClock } from '../../lab/clock.ts';
 import { applyHypervisors } from '../../lab/hypervisors.ts';
 import { applyObject } from '../../lab/kubernetes-objects.ts';
+import { createInstances } from '../../lab/openstack/seed.ts';
 import { openObjects } from '../../runtime/kubernetes/objects.ts';
 import { resources } from '../../runtime/kubernetes/resources.ts';
 import { hosts, quickSettings } from '../flows/world-base.ts';
+import { simulatedCommand } from './command.ts';
 import { loadWorkflows } from './bundle.ts';
 import { deploy } from './deployment.ts';
 import type { ActivityFate, RunRecord } from './simulation.ts';
@@ -135,6 +137,62 @@ test('a change that is told while an Eviction is opened is read while it is serv
   };
   await simulation.run(withClock(simulation.clock, evict), 600_000);
   deployment.close();
+});
+
+describe('a run that has two Evictions of its host', () => {
+  const evictions = async (settings: object = quickSettings) => {
+    const deployment = deploy({
+      bundle: await loadWorkflows(),
+      seed: 1,
+      parts: ['openstack'],
+      settings,
+      bridge: true,
+    });
+    const { simulation, kubernetes, openstack } = deployment;
+    const { admin } = kubernetes;
+    const objects = openObjects(admin);
+    const create = (name: string): Promise<unknown> =>
+      applyObject(admin, {
+        apiVersion: 'kvm.cloud.sap/v1',
+        kind: 'Eviction',
+        metadata: { name },
+        spec: { hypervisor: host, reason: 'test' },
+      });
+    return {
+      deployment,
+      drover: (...args: string[]) => simulatedCommand(deployment, args),
+      read: (name: string) => objects.get(resources.Eviction, { name }, never),
+      /** One that is served, with a guest that does not move by itself, and one that waits. */
+      run: async (story: () => Promise<void>): Promise<void> => {
+        const begin = async (): Promise<void> => {
+          if (openstack === null) throw new Error('there is no OpenStack');
+          await applyObject(admin, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'monsoon3' } });
+          await applyHypervisors(admin, Object.fromEntries(hosts.map((name) => [name, {}])));
+          await openstack.fleet.change(host, { migrate: 'slow' });
+          await createInstances(openstack.admin, [{ name: 'guest', host }]);
+          await create('first');
+          await simulation.clock.sleep(5_000);
+          await create('second');
+          await simulation.clock.sleep(5_000);
+          await story();
+        };
+        await simulation.run(withClock(simulation.clock, begin), 600_000);
+        deployment.close();
+      },
+    };
+  };
+
+  test('records a consent on the one that it serves', async () => {
+    const { run, drover, read } = await evictions();
+    await run(async () => {
+      expect(await drover('accept', host, '--consent', 'cold-migrate')).toMatchObject({
+        code: 0,
+        stdout: 'Eviction first records the consent of flow-test: cold-migrate.\n',
+      });
+      expect((await read('first'))?.metadata.annotations).toMatchObject({ 'drover.dev/consent': 'cold-migrate' });
+      expect((await read('second'))?.metadata.annotations ?? {}).not.toHaveProperty(['drover.dev/consent']);
+    });
+  });
 });
 
 describe('a run of evictions alone, with an activity that opens Evictions as the test says', () => {
