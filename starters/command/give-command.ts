@@ -35,18 +35,19 @@ export const commandRun = <Argument>(
   host: string,
   command: Command<Argument>,
   argument: Argument,
-  timeoutMs = updateTimeoutMs,
 ): Promise<string> =>
   commandRunOf(access, host, {
     workflowId: evictionId(host, access.config.cluster),
     command,
     argument,
-    timeoutMs,
+    timeoutMs: updateTimeoutMs,
     absent: notRunning,
   });
 
 export interface RunCommand<Argument> {
   workflowId: string;
+  /** Absent: whichever is open. */
+  runId?: string;
   command: Command<Argument>;
   argument: Argument;
   timeoutMs: number;
@@ -58,10 +59,10 @@ export interface RunCommand<Argument> {
 export async function commandRunOf<Argument>(
   access: TemporalAccess,
   host: string,
-  { workflowId, command, argument, timeoutMs, absent }: RunCommand<Argument>,
+  { workflowId, runId, command, argument, timeoutMs, absent }: RunCommand<Argument>,
 ): Promise<string> {
   try {
-    return await updateRun(access, workflowId, command, argument, timeoutMs);
+    return await updateRun(access, workflowId, command, argument, timeoutMs, runId);
   } catch (error) {
     access.abort.throwIfAborted();
     const explained = explainError(error);
@@ -85,10 +86,11 @@ export const updateRun = <Argument>(
   command: Command<Argument>,
   argument: Argument,
   timeoutMs = updateTimeoutMs,
+  runId?: string,
 ): Promise<string> =>
   answered(
     access,
-    () => access.client.workflow.getHandle(workflowId).executeUpdate(command, { args: [argument] }),
+    () => access.client.workflow.getHandle(workflowId, runId).executeUpdate(command, { args: [argument] }),
     timeoutMs,
   );
 

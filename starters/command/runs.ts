@@ -8,6 +8,8 @@ import { progressQuery } from '../../contracts/messages.ts';
 import { searchAttributes } from '../../contracts/search-attributes.ts';
 import type { Answer, Ending, EvictionRun, RunStatus } from '../eviction/eviction-objects.ts';
 import { formatTime } from '../render/duration.ts';
+import { exitCodes } from './exit-codes.ts';
+import { explainError } from './explain-error.ts';
 import type { TemporalAccess } from './temporal-access.ts';
 import { answered } from './temporal-access.ts';
 
@@ -64,6 +66,35 @@ function describeRun(execution: WorkflowExecutionInfo, prefix: string): Eviction
     phase: typedSearchAttributes.get(phaseKey) ?? null,
     reason: typedSearchAttributes.get(reasonKey) ?? null,
   };
+}
+
+/** A run as Temporal knows it now. */
+export type FoundRun = { runId: string } & (
+  | { status: 'running' }
+  /** `phase`: in which it was when another run went on; null where it does not say. */
+  | { status: 'continued'; phase: string | null }
+  /** RFC 3339. */
+  | { status: 'ended'; endedAt: string }
+);
+
+/** @param runId without it, the last of the id. @returns null where Temporal knows of none */
+export async function findRunOf(access: TemporalAccess, workflowId: string, runId?: string): Promise<FoundRun | null> {
+  try {
+    const {
+      runId: found,
+      status,
+      startTime,
+      closeTime,
+      typedSearchAttributes,
+    } = await answered(access, () => access.client.workflow.getHandle(workflowId, runId).describe());
+    if (status.name === 'CONTINUED_AS_NEW')
+      return { runId: found, status: 'continued', phase: typedSearchAttributes.get(phaseKey) ?? null };
+    if (status.name === 'RUNNING' || status.name === 'PAUSED') return { runId: found, status: 'running' };
+    return { runId: found, status: 'ended', endedAt: (closeTime ?? startTime).toISOString() };
+  } catch (error) {
+    if (explainError(error).exitCode === exitCodes.notFound) return null;
+    throw error;
+  }
 }
 
 /** How a run is or ended, of Temporal's word for it. */

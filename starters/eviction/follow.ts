@@ -9,8 +9,8 @@ import { explainError } from '../command/explain-error.ts';
 import { notRunning } from '../command/give-command.ts';
 import { interruptible } from '../command/interruption.ts';
 import { type KubernetesAccess, withKubernetes } from '../command/kubernetes-access.ts';
-import { askProgress, readEnding } from '../command/runs.ts';
-import { answered, type TemporalAccess, withTemporal } from '../command/temporal-access.ts';
+import { askProgress, findRunOf, readEnding } from '../command/runs.ts';
+import { type TemporalAccess, withTemporal } from '../command/temporal-access.ts';
 import type { Terminal } from '../command/terminal.ts';
 import { formatAge, formatTime } from '../render/duration.ts';
 import { renderEnding } from '../render/progress.ts';
@@ -110,19 +110,13 @@ async function withPercents(source: FollowSource, progress: EvictionProgress): P
   return { ...progress, instances };
 }
 
-/** The run that is followed: once chosen, it is followed to its end and not into the next eviction of the host. */
-type Followed = { runId: string } & (
-  | { status: 'running' }
-  | { status: 'continued' }
-  | { status: 'ended'; endedAt: string }
-);
-
 /**
  * Observes the eviction of one host: its run in Temporal, and for finer progress its Migration objects.
  * `observe` throws notFound when there is neither a run nor an Eviction that could begin one.
  */
 export function followSource(access: TemporalAccess, kubernetes: KubernetesAccess, host: string): FollowSource {
   const workflowId = evictionId(host, access.config.cluster);
+  // Once chosen, a run is followed to its end and not into the next eviction of the host.
   let runId: string | undefined;
   let uid: string | null = null;
   let last: string | null = null;
@@ -142,7 +136,7 @@ export function followSource(access: TemporalAccess, kubernetes: KubernetesAcces
     ).find((object) => object.host === host && !object.reconciled);
 
   async function observe(): Promise<Observed> {
-    const followed = await describe(access, workflowId, runId);
+    const followed = await findRunOf(access, workflowId, runId);
     if (followed?.status === 'continued') {
       runId = undefined;
       return await observe();
@@ -181,27 +175,6 @@ export function followSource(access: TemporalAccess, kubernetes: KubernetesAcces
       return new Map(migrations.flatMap(({ id, percent }) => (percent === null ? [] : [[id, percent]])));
     },
   };
-}
-
-async function describe(
-  access: TemporalAccess,
-  workflowId: string,
-  runId: string | undefined,
-): Promise<Followed | null> {
-  try {
-    const {
-      runId: found,
-      status,
-      startTime,
-      closeTime,
-    } = await answered(access, () => access.client.workflow.getHandle(workflowId, runId).describe());
-    if (status.name === 'CONTINUED_AS_NEW') return { runId: found, status: 'continued' };
-    if (status.name === 'RUNNING' || status.name === 'PAUSED') return { runId: found, status: 'running' };
-    return { runId: found, status: 'ended', endedAt: (closeTime ?? startTime).toISOString() };
-  } catch (error) {
-    if (explainError(error).exitCode === exitCodes.notFound) return null;
-    throw error;
-  }
 }
 
 /** What the run showed last; null when no worker answers, or the run shows nothing after its end. */

@@ -14,10 +14,10 @@ import type { CommandContext } from '../command/context.ts';
 import { CommandError, usageError } from '../command/error.ts';
 import { exitCodes } from '../command/exit-codes.ts';
 import { explainError } from '../command/explain-error.ts';
-import { commandRun, giveCommand } from '../command/give-command.ts';
+import { commandRun, commandRunOf, giveCommand, notRunning } from '../command/give-command.ts';
 import { interruptible } from '../command/interruption.ts';
 import { type KubernetesAccess, withKubernetes } from '../command/kubernetes-access.ts';
-import { askProgress } from '../command/runs.ts';
+import { askProgress, findRunOf } from '../command/runs.ts';
 import { answered, isRunning, type TemporalAccess, withTemporal } from '../command/temporal-access.ts';
 import { whoRuns } from '../command/who.ts';
 import { formatTime } from '../render/duration.ts';
@@ -123,12 +123,51 @@ export const cancelCommand = (context: CommandContext): Command =>
 const answerMs = 5_000;
 
 /**
- * Says how to stop and then cancels the run, so that it closes as cancelled. Both reach it whenever a worker comes.
+ * Stops the Eviction that is served now, and no other. One that has stopped lets the next of the host be served at
+ * once, by a run of the same id: a word that is late would stop that. So all words go to the run that was found open.
+ *
+ * A run also continues as new by itself, as it grows old, and then serves the same Eviction: it is followed there. What
+ * it was told before that goes with it, so only one that was told nothing has to be. It is known by its phase: one that
+ * went on for the next Eviction was Stopped.
+ *
  * @returns what the run answered, or what will be
+ * @throws CommandError notFound where no run is open, or it has stopped meanwhile
  */
-async function cancelEviction(access: TemporalAccess, host: string, cancel: CancelEviction): Promise<string> {
-  const handle = access.client.workflow.getHandle(evictionId(host, access.config.cluster));
-  const answer = await commandRun(access, host, messages.cancelEviction, cancel, answerMs).catch(
+export async function cancelEviction(access: TemporalAccess, host: string, cancel: CancelEviction): Promise<string> {
+  const workflowId = evictionId(host, access.config.cluster);
+  for (;;) {
+    const run = await findRunOf(access, workflowId);
+    if (run?.status !== 'running') throw notRunning(host);
+    const { runId } = run;
+    try {
+      return await cancelRun(access, host, runId, cancel);
+    } catch (error) {
+      if (explainError(error).exitCode !== exitCodes.notFound) throw error;
+      const since = await findRunOf(access, workflowId, runId);
+      if (since?.status !== 'continued') throw notRunning(host, error);
+      if (since.phase === 'Stopped') throw stoppedAlready(host, error);
+    }
+  }
+}
+
+const stoppedAlready = (host: string, cause: unknown): CommandError =>
+  new CommandError(
+    `That eviction of ${host} had stopped already. The next one was left as it is.`,
+    exitCodes.notFound,
+    `\`drover describe ${host}\` shows it; once more, \`drover cancel ${host}\` stops it.`,
+    cause,
+  );
+
+/**
+ * Says how to stop and then cancels the run, so that it closes as cancelled. Both reach it whenever a worker comes.
+ *
+ * @throws CommandError notFound where it has closed before it was told
+ */
+async function cancelRun(access: TemporalAccess, host: string, runId: string, cancel: CancelEviction): Promise<string> {
+  const workflowId = evictionId(host, access.config.cluster);
+  const handle = access.client.workflow.getHandle(workflowId, runId);
+  const command = { workflowId, runId, command: messages.cancelEviction, argument: cancel };
+  const answer = await commandRunOf(access, host, { ...command, timeoutMs: answerMs, absent: notRunning }).catch(
     async (error: unknown) => {
       if (explainError(error).exitCode !== exitCodes.unreachable) throw error;
       // No worker answers now; a signal is kept for the one that comes.
@@ -137,7 +176,7 @@ async function cancelEviction(access: TemporalAccess, host: string, cancel: Canc
     },
   );
   await answered(access, () => handle.cancel()).catch((error: unknown) => {
-    // It was quick, and has stopped already.
+    // It was quick, and has stopped already; or has gone on as new, and stops as it was told.
     if (explainError(error).exitCode !== exitCodes.notFound) throw error;
   });
   return answer;

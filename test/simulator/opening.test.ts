@@ -1,5 +1,6 @@
-import type { WorkflowHandle } from '@temporalio/client';
+import type { Client, WorkflowHandle } from '@temporalio/client';
 import { findCondition } from '../../contracts/conditions.ts';
+import type { Eviction } from '../../contracts/crds/eviction.ts';
 import { evictionConditions } from '../../contracts/eviction/conditions.ts';
 import { evictionId, kubernetesQueue, workflowQueue, workflowTypes } from '../../contracts/ids.ts';
 import { asSignal, messages, unseenChange } from '../../contracts/messages.ts';
@@ -13,7 +14,7 @@ import { hosts, quickSettings } from '../flows/world-base.ts';
 import { simulatedCommand } from './command.ts';
 import { loadWorkflows } from './bundle.ts';
 import { deploy } from './deployment.ts';
-import type { ActivityFate, RunRecord } from './simulation.ts';
+import type { ActivityFate, RunRecord, Simulation } from './simulation.ts';
 import { createSimulation } from './simulation.ts';
 
 const host = 'node-1';
@@ -139,6 +140,28 @@ test('a change that is told while an Eviction is opened is read while it is serv
   deployment.close();
 });
 
+type Late = Partial<Record<'executeUpdate' | 'cancel', () => Promise<unknown>>>;
+
+/** Before the call of that name is made, once, that has to be over. */
+function lateClient({ client }: Pick<Simulation, 'client'>, late: Late): Client {
+  const left = { ...late };
+  const getHandle = (...target: Parameters<typeof client.workflow.getHandle>): WorkflowHandle => {
+    const handle = client.workflow.getHandle(...target);
+    const calls = Object.keys(late).map((name) => {
+      const call = async (...args: unknown[]): Promise<unknown> => {
+        const wait = left[name as keyof Late];
+        delete left[name as keyof Late];
+        await wait?.();
+        return await (handle as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>)[name]?.(...args);
+      };
+      return [name, call];
+    });
+    return { ...handle, ...Object.fromEntries(calls) } as WorkflowHandle;
+  };
+  const workflow = Object.create(client.workflow, { getHandle: { value: getHandle } }) as Client['workflow'];
+  return Object.create(client, { workflow: { value: workflow } }) as Client;
+}
+
 describe('a run that has two Evictions of its host', () => {
   const evictions = async (settings: object = quickSettings) => {
     const deployment = deploy({
@@ -161,6 +184,10 @@ describe('a run that has two Evictions of its host', () => {
     return {
       deployment,
       drover: (...args: string[]) => simulatedCommand(deployment, args),
+      /** The same, over a Temporal of which calls of a handle come late. */
+      late: (calls: Late, ...args: string[]) =>
+        simulatedCommand({ ...deployment, simulation: { ...simulation, client: lateClient(simulation, calls) } }, args),
+      clock: simulation.clock,
       read: (name: string) => objects.get(resources.Eviction, { name }, never),
       /** One that is served, with a guest that does not move by itself, and one that waits. */
       run: async (story: () => Promise<void>): Promise<void> => {
@@ -191,6 +218,40 @@ describe('a run that has two Evictions of its host', () => {
       });
       expect((await read('first'))?.metadata.annotations).toMatchObject({ 'drover.dev/consent': 'cold-migrate' });
       expect((await read('second'))?.metadata.annotations ?? {}).not.toHaveProperty(['drover.dev/consent']);
+    });
+  });
+
+  const evictingOf = async (read: () => Promise<Eviction | null>) =>
+    findCondition((await read())?.status?.conditions, evictionConditions.evicting);
+
+  test('stops the one that it serves, however late the cancel of the run comes', async () => {
+    const { run, late, read, clock } = await evictions();
+    await run(async () => {
+      const cancel = () => clock.sleep(20_000);
+      expect(await late({ cancel }, 'cancel', host, '--abort')).toMatchObject({
+        code: 0,
+        stdout: expect.stringMatching(/^Stopping\. 1 in flight are aborted/u),
+      });
+      await clock.sleep(5_000);
+      expect(await evictingOf(() => read('first'))).toMatchObject({ status: 'False', reason: 'Stopped' });
+      expect(await evictingOf(() => read('second'))).toMatchObject({ status: 'True' });
+    });
+  });
+
+  test('does not stop the next one for a word that comes after the first has stopped', async () => {
+    const { run, late, drover, read, clock } = await evictions();
+    await run(async () => {
+      const executeUpdate = async () => {
+        expect(await drover('cancel', host, '--abort')).toMatchObject({ code: 0 });
+        await clock.sleep(20_000);
+      };
+      expect(await late({ executeUpdate }, 'cancel', host)).toMatchObject({
+        code: 4,
+        stderr: expect.stringContaining('had stopped already. The next one was left as it is.'),
+      });
+      await clock.sleep(5_000);
+      expect(await evictingOf(() => read('first'))).toMatchObject({ status: 'False', reason: 'Stopped' });
+      expect(await evictingOf(() => read('second'))).toMatchObject({ status: 'True' });
     });
   });
 });
