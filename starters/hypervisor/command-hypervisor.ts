@@ -108,10 +108,11 @@ export const sendHypervisor = (
     if (!acts) return;
     // Where nothing was written, the word that should have started a run may be what was lost.
     const isOpen = plan.kind === 'change' || !isCurrent(after) || lifecycleOf(after)?.status === 'Unknown';
-    if (isOpen)
-      await signalRun(temporal, host, after, before.generation === after.generation ? 'annotations' : 'spec', by);
+    const isSameSpec = before.generation === after.generation;
+    if (isOpen) await signalRun(temporal, host, after, isSameSpec ? 'annotations' : 'spec', by);
     const source = arrivalSource(access, kubernetes, host);
-    if (wait) return await waitFor(source, target, host, { timeoutMs: timeout, abort, context });
+    const unanswered = plan.kind === 'change' && isSameSpec ? after : null;
+    if (wait) return await waitFor(source, target, host, { timeoutMs: timeout, abort, context, unanswered });
     if (plan.kind === 'change') await showFirstStatus(source, after, { abort, context });
     else if (isOpen) showState(after, terminal);
   });

@@ -60,7 +60,10 @@ async function onboard(
   if (!acts) return;
   if (changed !== null) await signalRun(temporal, host, changed, plan.kind === 'label' ? 'labels' : 'spec', by);
   const source = arrivalSource(access, kubernetes, host);
-  if (wait) return await waitFor(source, inService(skipTests), host, { timeoutMs: timeout, abort, context });
+  if (wait) {
+    const options = { timeoutMs: timeout, abort, context, unanswered: null };
+    return await waitFor(source, inService(skipTests), host, options);
+  }
   if (plan.kind !== 'nothing' && hypervisor !== null)
     return await showFirstStatus(source, hypervisor, { abort, context });
   terminal.remark(`\`drover describe ${host}\` shows its state.`);

@@ -52,16 +52,29 @@ const waitIntervalMs = 2_000;
 /**
  * Waits for the host to arrive, with a line for each change, and sets the exit code: 1 where it is blocked or the time
  * is over.
+ *
+ * @param unanswered as it was changed without a new generation: what is said of it then is of before, until it changes
  */
 export async function waitFor(
   source: ArrivalSource,
   target: Target,
   host: string,
-  { timeoutMs, abort, context }: { timeoutMs: number; abort: AbortSignal; context: CommandContext },
+  {
+    timeoutMs,
+    abort,
+    context,
+    unanswered,
+  }: { timeoutMs: number; abort: AbortSignal; context: CommandContext; unanswered: HypervisorObject | null },
 ): Promise<void> {
   const { terminal, clock } = context;
   const show = (message: string): void => terminal.remark(`${formatTime(clock.now())} ${message}`);
   const untilMs = clock.now() + timeoutMs;
+  if (unanswered !== null) {
+    // Whether kube-apiserver is away is told of the wait for its arrival.
+    const read = (): Promise<HypervisorObject | null> => source.hypervisor().catch(() => null);
+    const { isChanged } = await awaitFirstStatus(read, unanswered, { clock, abort });
+    if (!isChanged) terminal.remark(noWord);
+  }
   const { kind, message } = await awaitArrival(source, target, {
     intervalMs: waitIntervalMs,
     untilMs,
