@@ -7,11 +7,13 @@ import { describeVolume } from '../data-volume/describe-volume.ts';
 import { describeVirtualMachine } from '../virtual-machine/describe-virtual-machine.ts';
 import type { EvictionDescription } from '../eviction/eviction-description.ts';
 import { chooseEviction, withStory } from '../eviction/eviction-description.ts';
-import type { Ending, EvictionRun } from '../eviction/eviction-objects.ts';
+import type { Ending, EvictionObject, EvictionRun, MigrationObject } from '../eviction/eviction-objects.ts';
 import { exitCodes } from '../command/exit-codes.ts';
 import { describeFailureRun } from '../node-failure/failure-run.ts';
 import { finalProgress } from '../eviction/follow.ts';
 import { findHoldingStops } from './holding-stops.ts';
+import { explainError } from '../command/explain-error.ts';
+import type { HypervisorObject } from '../hypervisor/hypervisor-objects.ts';
 import { hypervisorAccess } from '../hypervisor/hypervisor-access.ts';
 import type { HypervisorDescription } from '../hypervisor/hypervisor-description.ts';
 import { describeHypervisorRun } from '../hypervisor/hypervisor-description.ts';
@@ -82,22 +84,24 @@ const describeHost = (context: CommandContext, host: string, json: boolean): Pro
     ),
   );
 
-async function gather(
+export async function gather(
   temporal: TemporalAccess,
   kubernetes: KubernetesAccess,
   host: string,
 ): Promise<EvictionDescription> {
-  const [runs, { objects, problem }, hypervisor, stops, failure] = await Promise.all([
+  const [runs, evictions, read, stops, failure] = await Promise.all([
     listRunsOf(temporal, host),
     readEvictions(kubernetes),
     readHypervisor(temporal, kubernetes, host),
     findHoldingStops(kubernetes, temporal, ['Eviction', 'Hypervisor']),
     describeFailureRun(temporal, host),
   ]);
-  const ofHost = objects.filter((object) => object.host === host);
+  const { hypervisor } = read;
+  const ofHost = evictions.objects.filter((object) => object.host === host);
   const [run = null, ...earlier] = runs;
   const isEvicted = run !== null || ofHost.length > 0;
-  if (!isEvicted && hypervisor === null && failure === null && problem === null) throw unknownHost(host);
+  const problems = [evictions.problem, read.problem].filter((problem) => problem !== null);
+  if (!isEvicted && hypervisor === null && failure === null && problems.length === 0) throw unknownHost(host);
 
   const progress =
     run === null
@@ -107,12 +111,13 @@ async function gather(
         : await finalProgress(temporal, run.workflowId, run.runId);
   const ending = run === null || run.status === 'Running' ? null : await readEndingOf(temporal, run);
   const eviction = chooseEviction(ofHost, progress?.eviction ?? ending?.result?.eviction ?? null);
+  const migrations = await readMigrations(temporal, kubernetes, eviction);
   return {
     host,
     run,
     progress,
     ending: ending === null ? null : withStory(ending, eviction),
-    migrations: eviction === null ? [] : await kubernetes.migrations(eviction.uid).catch(() => []),
+    migrations: migrations.objects,
     eviction,
     others: ofHost.filter((object) => object !== eviction && !object.reconciled),
     earlier: await Promise.all(
@@ -123,7 +128,7 @@ async function gather(
     failure,
     stops: stops.sentences,
     webUi: run === null ? null : webUiLink(temporal.namespace, run.workflowId, run.runId, temporal.context.env),
-    problems: [problem, stops.problem].filter((sentence) => sentence !== null),
+    problems: [...problems, migrations.problem, stops.problem].filter((sentence) => sentence !== null),
   };
 }
 
@@ -143,17 +148,33 @@ const unknownHost = (host: string): CommandError =>
       : '`drover ls --all` lists evictions; `drover hosts` lists hosts.',
   );
 
-/** Null: there is none, or it may not be read; that Kubernetes is away is reported of the Evictions already. */
+/** What of its Hypervisor can be shown, or why there is none to show. */
 async function readHypervisor(
   temporal: TemporalAccess,
   kubernetes: KubernetesAccess,
   host: string,
-): Promise<HypervisorDescription | null> {
-  const object = await hypervisorAccess(kubernetes)
-    .read(host)
-    .catch(() => {
-      temporal.abort.throwIfAborted();
-      return null;
-    });
-  return object === null ? null : await describeHypervisorRun(temporal, object);
+): Promise<{ hypervisor: HypervisorDescription | null; problem: string | null }> {
+  let object: HypervisorObject | null;
+  try {
+    object = await hypervisorAccess(kubernetes).read(host);
+  } catch (error) {
+    temporal.abort.throwIfAborted();
+    return { hypervisor: null, problem: `Hypervisor ${host}: ${explainError(error).message}` };
+  }
+  return { hypervisor: object === null ? null : await describeHypervisorRun(temporal, object), problem: null };
+}
+
+/** The same of the Migrations of an Eviction. */
+async function readMigrations(
+  temporal: TemporalAccess,
+  kubernetes: KubernetesAccess,
+  eviction: EvictionObject | null,
+): Promise<{ objects: MigrationObject[]; problem: string | null }> {
+  if (eviction === null) return { objects: [], problem: null };
+  try {
+    return { objects: await kubernetes.migrations(eviction.uid), problem: null };
+  } catch (error) {
+    temporal.abort.throwIfAborted();
+    return { objects: [], problem: `Migrations of Eviction ${eviction.name}: ${explainError(error).message}` };
+  }
 }

@@ -65,14 +65,15 @@ export const retryCommand = (context: CommandContext): Command =>
       },
     );
 
-async function retryHost(surroundings: Surroundings, host: string, by: string): Promise<void> {
+export async function retryHost(surroundings: Surroundings, host: string, by: string): Promise<void> {
   const { temporal, kubernetes, terminal } = surroundings;
-  const [isEvicting, isFailing, { objects }, hypervisor] = await Promise.all([
+  const [isEvicting, isFailing, { objects, problem }, hypervisor] = await Promise.all([
     isRunning(temporal, evictionId(host, temporal.config.cluster)),
     isRunning(temporal, nodeFailureId(host, temporal.config.cluster)),
     readEvictions(kubernetes),
     readIfAllowed(surroundings, host),
   ]);
+  if (problem !== null) terminal.remark(`Which Evictions of ${host} there are is not known: ${problem}`);
   if (isFailing) {
     terminal.print(`Failure of ${host}: ${await commandFailureRun(temporal, host, messages.retryNow, { by })}.`);
     // It holds the host until it is over: nothing but an eviction goes on beside it.
