@@ -22,10 +22,11 @@ test('where Nova keeps live migrations waiting, and what it works at there', () 
     // It has not reached nova-compute, or is no live one.
     migrationRecord({ sourceHost: 'a', status: 'accepted' }),
     migrationRecord({ sourceHost: 'a', type: 'migration', status: 'queued' }),
+    migrationRecord({ sourceHost: 'a', status: 'running (post-copy)' }),
     migrationRecord({ sourceHost: 'b', status: 'preparing' }),
     migrationRecord({ sourceHost: 'c', status: 'queued' }),
   ];
-  expect(queuesBySource(migrations)).toEqual({ a: { running: 2, waiting: 2 }, c: { running: 0, waiting: 1 } });
+  expect(queuesBySource(migrations)).toEqual({ a: { running: 3, waiting: 2 }, c: { running: 0, waiting: 1 } });
 });
 
 test('an observation says what the settings and the waits of this process know, and shows the limit in force', async () => {

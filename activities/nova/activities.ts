@@ -4,7 +4,7 @@ import type {
   EvictionHostActivities,
   InstanceActivities,
 } from '../../contracts/eviction/activities.ts';
-import type { Migration } from '../../contracts/eviction/instance.ts';
+import { type Migration, postCopyStatus } from '../../contracts/eviction/instance.ts';
 import { currentScope } from '../lib/context.ts';
 import { whileBeating } from '../lib/wait.ts';
 import { preflightEviction } from '../preflight/preflight-eviction.ts';
@@ -120,7 +120,7 @@ export function countBySource(migrations: readonly Migration[]): AllowanceObserv
 }
 
 /** Live migrations that nova-compute works at. One that is `accepted` has not reached it. */
-const atWork: readonly string[] = ['preparing', 'running', 'post-migrating'];
+const atWork: readonly string[] = ['preparing', 'running', postCopyStatus, 'post-migrating'];
 
 /**
  * By source host, where Nova keeps live migrations waiting: it runs `max_concurrent_live_migrations` of a host,

@@ -2,7 +2,7 @@ import type { Migration } from '../../contracts/eviction/instance.ts';
 import type { MigrationReport } from '../../contracts/eviction/migrate-instance.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import { awaitMigration } from './await-migration.ts';
-import { abortMigration } from './end-migration.ts';
+import { abortMigration, forceCompleteMigration } from './end-migration.ts';
 import { startMigration } from './start-migration.ts';
 import {
   instanceDetail,
@@ -200,4 +200,22 @@ test('an abort that Nova takes and never acts on is given up in two minutes, and
   expect(tookMs).toBeLessThan(130_000);
   expect(asked).toBeGreaterThan(5);
   expect(tools.reports.at(-1)?.message).toBe('Nova does not end it');
+});
+
+test('a guest in post-copy is followed to its end, and Nova is asked neither to abort nor to complete it', async () => {
+  const postCopied = migrationRecord({ status: 'running (post-copy)' });
+  let reads = 0;
+  const tools = openTools({
+    migration: async () => {
+      reads += 1;
+      return reads > 40 ? migrationRecord({ status: 'completed' }) : postCopied;
+    },
+    serverMigration: async () => null,
+    server: async () => server(),
+  });
+  await expect(forceCompleteMigration(tools, { ...subject, migrationId: 1 })).resolves.toBeUndefined();
+  await expect(abortMigration(tools, { ...subject, migrationId: 1 })).resolves.toMatchObject({
+    status: 'completed',
+    observation: { instance: { host: 'node-2' }, migration: null },
+  });
 });

@@ -290,6 +290,7 @@ test('migrations in progress are read status by status, in the order of their li
     'preparing',
     'pre-migrating',
     'running',
+    'running (post-copy)',
     'migrating',
     'post-migrating',
     'finished',
@@ -303,9 +304,17 @@ test('of the region, only those are asked for that copy or are about to', async 
   const { nova, asked } = await stage({ 'GET /os-migrations': () => ({ json: { migrations: [] } }) });
   expect(await nova.migrationsCopying(never)).toEqual([]);
   expect(asked().map(({ query }) => query.toString())).toEqual(
-    ['accepted', 'queued', 'preparing', 'pre-migrating', 'running', 'migrating', 'post-migrating', 'reverting'].map(
-      (status) => `status=${status}`,
-    ),
+    [
+      'accepted',
+      'queued',
+      'preparing',
+      'pre-migrating',
+      'running',
+      'running+%28post-copy%29',
+      'migrating',
+      'post-migrating',
+      'reverting',
+    ].map((status) => `status=${status}`),
   );
 });
 

@@ -6,7 +6,7 @@ import { concludeMigration } from './conclude-migration.ts';
 import { mutate } from '../lib/mutate.ts';
 import type { InstanceDependencies, Tools } from './dependencies.ts';
 import { type FollowTools, followMigration } from './follow-migration.ts';
-import { hasEnded } from './judge-migration.ts';
+import { hasEnded, hasSwitchedOver } from './judge-migration.ts';
 import { createProgressReporter } from './report-progress.ts';
 import type { Accepted } from './types.ts';
 
@@ -22,7 +22,7 @@ const askAgainMs = 10_000;
 /** Where it works, an abort takes seconds. */
 const abortDeadlineMs = 120_000;
 
-/** Statuses in which Nova takes an abort since microversion 2.65. */
+/** Statuses in which Nova takes an abort since microversion 2.65; it refuses one in post-copy. */
 const abortable: readonly string[] = ['queued', 'preparing', 'running'];
 
 /**
@@ -72,8 +72,8 @@ export async function confirmMigration(tools: EndTools, request: EndRequest): Pr
 }
 
 /**
- * Makes Nova finish a live migration that runs, by pausing the server or by post-copy. Safe to repeat: one that is over
- * stays so.
+ * Makes Nova finish a live migration that runs, by pausing the server or by post-copy. Safe to repeat: one that is over,
+ * or whose guest runs on its target, stays so.
  *
  * @throws MigrationNotFound, Stopped; MigrationRefused it is not `running`
  * @see Compute API, "Force Migration Complete Action"
@@ -84,7 +84,7 @@ export async function forceCompleteMigration(tools: EndTools, request: EndReques
   const migration = await nova.migration(instanceId, migrationId, scope.signal);
   if (migration === null)
     throw droverFailure('MigrationNotFound', `Nova has no migration ${migrationId} of server ${instanceId}`);
-  if (hasEnded(migration) || migration.status === 'post-migrating') return;
+  if (hasEnded(migration) || hasSwitchedOver(migration)) return;
   await change(
     tools,
     request,

@@ -199,6 +199,24 @@ const rows: Row[] = [
     'TooLong',
   ],
   [
+    'nor is a new low found in post-copy',
+    [
+      [0, 'running', 10],
+      [200, 'running (post-copy)', 10],
+    ],
+    64,
+    null,
+  ],
+  [
+    'which must end, too',
+    [
+      [0, 'running', 10],
+      [300, 'running (post-copy)', 10],
+    ],
+    1,
+    'TooLong',
+  ],
+  [
     'a cold one that copies',
     [
       [0, 'migrating'],
@@ -231,7 +249,14 @@ test.each(rows)('%s', (_why, looks, gibibytes, verdict) => {
   expect(judge(looks, gibibytes)).toBe(verdict);
 });
 
-const anyStatus = fc.constantFrom('accepted', 'queued', 'preparing', 'running', 'post-migrating');
+const anyStatus = fc.constantFrom(
+  'accepted',
+  'queued',
+  'preparing',
+  'running',
+  'running (post-copy)',
+  'post-migrating',
+);
 const anyLook = fc.record({
   status: anyStatus,
   remaining: fc.option(fc.nat(1_000), { nil: null }),

@@ -1,6 +1,6 @@
 import type { StuckLimits } from '../../contracts/eviction/eviction.ts';
 import type { Instance, Migration } from '../../contracts/eviction/instance.ts';
-import { endedMigrationStatuses } from '../../contracts/eviction/instance.ts';
+import { endedMigrationStatuses, postCopyStatus } from '../../contracts/eviction/instance.ts';
 import type { NovaClient } from './types.ts';
 
 /**
@@ -44,6 +44,10 @@ export const hasEnded = ({ status }: Pick<Migration, 'status'>): boolean =>
  * differ, and Nova may be slow.
  */
 const abandonedAfterMs = 10 * 60_000;
+
+/** Whether the guest runs on its target already: nothing is left to be copied that a limit of progress could be about. */
+export const hasSwitchedOver = ({ status }: Pick<Migration, 'status'>): boolean =>
+  status === postCopyStatus || status === 'post-migrating';
 
 /**
  * Whether nothing works on a migration any more, whatever its record says. Nova holds the server by its task from the
@@ -99,8 +103,7 @@ export function judgeMigration(
   if (hasEnded(migration) || migration.status === 'finished') return null;
   if (watch.runningSinceMs === null) return nowMs - watch.sinceMs >= limits.startMs ? 'NotStarted' : null;
   if (nowMs - watch.runningSinceMs >= Math.max(limits.floorMs, gibibytes * limits.msPerGiB)) return 'TooLong';
-  // Once the guest runs on its target nothing is left to be copied that counts.
-  if (migration.status === 'post-migrating' || watch.lowSinceMs === null) return null;
+  if (hasSwitchedOver(migration) || watch.lowSinceMs === null) return null;
   return nowMs - watch.lowSinceMs >= limits.noProgressMs ? 'NoProgress' : null;
 }
 

@@ -63,7 +63,7 @@ export interface NovaClient extends HostCalls, NewServerCalls {
   migrationsChangedSince(time: string, signal: AbortSignal): Promise<Migration[]>;
   /**
    * One live migration in progress (queued, preparing, running, post-migrating), with its memory and disk counters.
-   * Null while it is only accepted, once it is over, and for cold ones: {@link migration} knows the status then.
+   * Null while it is only accepted, in post-copy, once it is over, and for cold ones: {@link migration} knows the status then.
    */
   serverMigration(instanceId: string, migrationId: number, signal: AbortSignal): Promise<Migration | null>;
   /**

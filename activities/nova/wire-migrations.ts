@@ -1,4 +1,4 @@
-import type { Migration } from '../../contracts/eviction/instance.ts';
+import { type Migration, postCopyStatus } from '../../contracts/eviction/instance.ts';
 import type { Endpoint } from '../openstack/endpoint.ts';
 import { allPages } from '../openstack/pages.ts';
 import { toLiveMigration, toMigration } from './wire-map.ts';
@@ -6,7 +6,7 @@ import * as wire from './wire.ts';
 
 /**
  * The statuses of a migration that is not over, in the order in which a migration of any type goes through them: live
- * (accepted, queued, preparing, running, post-migrating), cold and resize (pre-migrating, migrating, post-migrating,
+ * (accepted, queued, preparing, running, perhaps in post-copy, post-migrating), cold and resize (pre-migrating, migrating, post-migrating,
  * finished, then confirming or reverting), evacuation (accepted, pre-migrating).
  */
 export const statusesInProgress = [
@@ -15,6 +15,7 @@ export const statusesInProgress = [
   'preparing',
   'pre-migrating',
   'running',
+  postCopyStatus,
   'migrating',
   'post-migrating',
   'finished',
@@ -63,7 +64,7 @@ export const readMigrationsOf = (nova: Endpoint, instanceId: string, signal: Abo
 export const readMigrationsChangedSince = (nova: Endpoint, time: string, signal: AbortSignal): Promise<Migration[]> =>
   listMigrations(nova, [['changes-since', time]], signal);
 
-/** Null when it is not in progress, when it is not a live one, and when the server is gone. */
+/** Null when it is not in progress, when it is in post-copy or not a live one, and when the server is gone. */
 export async function readServerMigration(
   nova: Endpoint,
   instanceId: string,

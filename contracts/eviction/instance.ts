@@ -44,6 +44,13 @@ export const endedMigrationStatuses = [
   'done',
 ] as const;
 
+/**
+ * The guest of a live migration runs on its target already, and its memory follows it page by page. Nova's libvirt driver
+ * writes it where `live_migration_permit_post_copy` is on: after the first copy of the memory, or when it is asked to
+ * complete the migration. Nova does not abort it, and does not list it among the server's migrations in progress.
+ */
+export const postCopyStatus = 'running (post-copy)';
+
 /** A Nova migration record: the only witness of how a migration went (server status lies early). */
 export interface Migration {
   /** Numeric id, as the server-migrations API uses it. */
@@ -51,7 +58,7 @@ export interface Migration {
   instanceId: string;
   /** `live-migration`, `migration` (cold), `resize` or `evacuation`. */
   type: string;
-  /** accepted, queued, preparing, running, post-migrating, completed, failed, error, cancelled, … */
+  /** accepted, queued, preparing, running, {@link postCopyStatus}, post-migrating, completed, failed, error, cancelled, … */
   status: string;
   sourceHost: string;
   /** Null until the scheduler has chosen. */

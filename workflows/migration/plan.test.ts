@@ -20,6 +20,7 @@ const stuck = (
   stuck: why,
   vainAborts,
 });
+const postCopied: Migration = { ...live, status: 'running (post-copy)' };
 const noValidHost = ended({ status: 'error', message: 'No valid host was found.' });
 const does = (kind: MigrationStep['kind'], input: object = {}): object => ({
   kind: 'execute',
@@ -229,6 +230,27 @@ const rows: Row[] = [
     blocked(/3 aborts/),
   ],
   [
+    'one in post-copy is waited for, whatever was wrong with its copy before',
+    migrating,
+    postCopied,
+    { attempts: 2, stuckAttempts: 2, trouble: stuck('TooLong', 3) },
+    { consent: ['force-complete'] },
+    wait(postCopied),
+  ],
+  [
+    'one that is stuck there is neither aborted nor forced, and no one is told to restart anything',
+    migrating,
+    postCopied,
+    { attempts: 2, stuckAttempts: 2, trouble: { ...stuck('TooLong')!, inPostCopy: true } },
+    { consent: ['force-complete'] },
+    {
+      ...blocked(
+        /live-migration 7 takes longer .* shows it as running \(post-copy\): a runs on node-2 and fetches its memory from node-1\. .*Restart nothing on either host.*drover retry/,
+      ),
+      inFlight: 7,
+    },
+  ],
+  [
     'the trouble of an earlier migration is not that of the next one',
     migrating,
     live,
@@ -358,6 +380,21 @@ const windDownRows: WindDownRow[] = [
       kind: 'done',
       outcome: 'stopped',
       message: expect.stringMatching(/the eviction was stopped; live-migration 7 .* 3 aborts/) as string,
+      inFlight: 7,
+    },
+  ],
+  [
+    'one in post-copy runs to its end, however many aborts it has had',
+    { ...seen(migrating, postCopied), trouble: stuck('TooLong', 3) },
+    does('awaitMigration', { migration: postCopied }),
+  ],
+  [
+    'and is left, with what not to do, once it is stuck there',
+    { ...seen(migrating, postCopied), trouble: { ...stuck('TooLong')!, inPostCopy: true } },
+    {
+      kind: 'done',
+      outcome: 'stopped',
+      message: expect.stringMatching(/the eviction was stopped; live-migration 7 .*Restart nothing/) as string,
       inFlight: 7,
     },
   ],

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../contracts/errors.ts';
 import type { Consent } from '../../contracts/eviction/eviction.ts';
 import type { Instance, Migration } from '../../contracts/eviction/instance.ts';
-import { busyWith } from '../../contracts/eviction/instance.ts';
+import { busyWith, postCopyStatus } from '../../contracts/eviction/instance.ts';
 import type {
   InstanceObservation,
   MigrateInstanceResult,
@@ -55,6 +55,8 @@ interface Trouble {
   readonly stuck: Exclude<MigrationEnd['stuck'], null> | null;
   /** Aborts that have not ended it. */
   readonly vainAborts: number;
+  /** It was found stuck when its guest ran on its target already. */
+  readonly inPostCopy?: true;
 }
 
 export type MigrationStep = Step &
@@ -129,8 +131,13 @@ const awaitsConfirmation = (migration: Migration): boolean => migration.status =
 const mostAborts = 3;
 
 function planInProgress(desired: Desired, progress: Progress, migration: Migration, instance: Instance): MigrationPlan {
-  const { stuck, vainAborts } = troubleOf(progress, migration);
+  const { stuck, vainAborts, inPostCopy } = troubleOf(progress, migration);
   if (stuck === null) return awaitMigration(migration, instance);
+  if (isPostCopy(migration))
+    // What it was stuck with before has nothing to do with what it does now.
+    return inPostCopy === true
+      ? done('nonMigratable', describePostCopy(migration, instance), migration)
+      : awaitMigration(migration, instance);
   // Nova aborts live migrations only; a cold move runs to its end and is an operator's to judge.
   if (migration.type !== 'live-migration')
     return done(
@@ -154,6 +161,21 @@ const troubleOf = ({ trouble }: Progress, { id }: Migration): Omit<Trouble, 'mig
   trouble?.migrationId === id ? trouble : { stuck: null, vainAborts: 0 };
 
 const inVain = (aborts: number): string => `was not ended by ${aborts} aborts`;
+
+/** Nova aborts it no more, and there is nothing to force: the guest has left its source but for its memory. */
+const isPostCopy = ({ status }: Migration): boolean => status === postCopyStatus;
+
+/** A guest whose memory is on two hosts is lost with either, and with the connection between them. */
+const describePostCopy = (
+  { id, type, status, sourceHost, targetHost }: Migration,
+  { id: server }: Instance,
+): string => {
+  const target = targetHost ?? 'its target';
+  return (
+    `${type} ${id} takes longer than its size allows; Nova shows it as ${status}: ${server} runs on ${target} and fetches its memory from ${sourceHost}. ` +
+    `Nothing can abort it. Restart nothing on either host, and leave the server's state as it is, or the guest may be lost: look for what slows the network between them. Then \`drover retry\` it`
+  );
+};
 
 /** A migration that neither drover nor Nova brings to an end: what Nova shows of it, and what an operator does. */
 const describeUnended = (
@@ -227,7 +249,7 @@ function planWithoutMigration(desired: Desired, progress: Progress, instance: In
 
 /**
  * For a server whose run was cancelled, so that it is left in a described state: back on its source, on its target, or
- * confirmed there. Nova aborts live migrations only; a cold one runs to its end. What neither ends is named, and left
+ * confirmed there. Nova aborts live migrations only, and none in post-copy; a cold one runs to its end. What neither ends is named, and left
  * to an operator: a stop comes to its end.
  */
 export function planWindDown({ sourceHost }: Pick<Desired, 'sourceHost'>, progress: Progress): MigrationPlan {
@@ -235,9 +257,12 @@ export function planWindDown({ sourceHost }: Pick<Desired, 'sourceHost'>, progre
   const { instance, migration } = observation;
   if (instance === null) return done('gone');
   if (migration !== null && migration.status !== 'finished' && migration.sourceHost === sourceHost) {
-    const { stuck, vainAborts } = troubleOf(progress, migration);
-    const leave = (what: string): MigrationPlan =>
-      done('stopped', `the eviction was stopped; ${describeUnended(migration, instance, what)}`, migration);
+    const { stuck, vainAborts, inPostCopy } = troubleOf(progress, migration);
+    const stopped = (description: string): MigrationPlan =>
+      done('stopped', `the eviction was stopped; ${description}`, migration);
+    const leave = (what: string): MigrationPlan => stopped(describeUnended(migration, instance, what));
+    if (isPostCopy(migration))
+      return inPostCopy === true ? stopped(describePostCopy(migration, instance)) : awaitMigration(migration, instance);
     if (migration.type === 'live-migration')
       return vainAborts < mostAborts ? abort(migration, instance) : leave(inVain(vainAborts));
     // It was waited for as long as its size allows.

@@ -39,6 +39,17 @@ test('one that is to be finished is waited for again', () => {
   expect(progress).toMatchObject({ forced: 7, trouble: { stuck: null, vainAborts: 0 } });
 });
 
+test('it stays known that a migration is stuck in post-copy, and what was wrong before it is not taken for that', () => {
+  const progress = begun();
+  applyMigrationEnd(progress, stuck);
+  const postCopied = { ...inFlight, migration: { ...live, status: 'running (post-copy)' } };
+  applyAbort(progress, live.id, { ...stuck, observation: postCopied });
+  expect(progress.trouble).toEqual({ migrationId: 7, stuck: 'TooLong', vainAborts: 1 });
+  applyMigrationEnd(progress, { ...stuck, observation: postCopied });
+  applyObservation(progress, postCopied);
+  expect(progress.trouble).toEqual({ migrationId: 7, stuck: 'TooLong', vainAborts: 1, inPostCopy: true });
+});
+
 test('a start that is given back again and again is made after ever longer pauses, as long as nothing else happens', () => {
   const progress: Progress = structuredClone(noProgress);
   const input = { settings: { retryDelayMs: 5_000 } } as Parameters<typeof retryDelayMs>[0];

@@ -1,4 +1,4 @@
-import { busyWith } from '../../contracts/eviction/instance.ts';
+import { busyWith, postCopyStatus } from '../../contracts/eviction/instance.ts';
 import type {
   InstanceObservation,
   MigrateInstanceInput,
@@ -74,7 +74,14 @@ export function applyMigrationEnd(progress: Progress, end: MigrationEnd): void {
   const { migration } = end.observation;
   if (end.stuck === null) return;
   progress.stuckAttempts += 1;
-  if (migration !== null) progress.trouble = { ...troubleWith(progress, migration.id), stuck: end.stuck };
+  if (migration === null) return;
+  const { vainAborts } = troubleWith(progress, migration.id);
+  progress.trouble = {
+    migrationId: migration.id,
+    stuck: end.stuck,
+    vainAborts,
+    ...(migration.status === postCopyStatus && { inPostCopy: true }),
+  };
 }
 
 /** Nova has ended the migration, or not within the time that an abort may take. */
