@@ -139,7 +139,7 @@ export const metrics = {
     kind: 'gauge',
     labels: ['namespace'],
     from: ['worker'],
-    help: '1 while Machines of the namespace are frozen as an API server is not known to be well, else 0; shown by the worker that probes',
+    help: '1 while Machines of the namespace are frozen as an API server is not known to be well, or as their thaw has not succeeded, else 0; shown by the worker that probes, and for 12 min by one that tried to thaw them: of several workers, the least counts',
   },
   sweepsAwaitingApproval: {
     name: 'drover_sweeps_awaiting_approval',

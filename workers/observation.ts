@@ -66,7 +66,7 @@ export async function openObservation(
     observeSteps: observeSteps(metrics),
     showRegion: showRegions(metrics, clock),
     watchMeter: meterWatches(metrics, clock),
-    safetyMeter: meterSafety(metrics),
+    safetyMeter: meterSafety(metrics, clock),
     showApprovals(systems) {
       if (healthAddress !== null) void meterApprovals(metrics, systems);
     },

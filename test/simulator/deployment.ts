@@ -116,7 +116,7 @@ export function deploy({
         random,
         logger,
         watchMeter: noMeter,
-        safetyMeter: { show: () => undefined, hide: () => undefined },
+        safetyMeter: { show: () => undefined, hide: () => undefined, keepFrozen: () => undefined },
         agentMeter: { metered: (activities) => activities },
         volumeMeter: { metered: (activities) => activities, meteredClient: (client) => client },
         leaving: new AbortController().signal,

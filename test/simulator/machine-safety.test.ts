@@ -225,11 +225,14 @@ test('without its run the state is unknown, and one that begins anew is frozen f
 
 test('Machines that cannot be reset keep all frozen, and a retry by a user comes at once', async () => {
   let isStuck = true;
-  const { simulation, pass, freeze, handle, run, machine, admin } = await open({
+  const { simulation, pass, freeze, handle, run, machine, admin, shown } = await open({
     onActivity: ({ activity }) => (activity === 'resetUnknownMachines' && isStuck ? 'failBefore' : 'works'),
   });
   await run(() => applyMachine(admin, 'worker-1', 'Unknown'));
-  await pass(10 * minute);
+  for (let minutes = 0; minutes < 10; minutes += 1) {
+    await pass(minute);
+    expect(shown.get(namespace)).toBe(true);
+  }
   expect(await freeze()).toMatchObject({
     state: 'frozen',
     reason: expect.stringContaining('could not be set to Running'),
@@ -238,6 +241,7 @@ test('Machines that cannot be reset keep all frozen, and a retry by a user comes
   await run(() => handle.executeUpdate(messages.retryNow, { args: [{ by: 'test' }] }));
   await pass(minute);
   expect(await freeze()).toEqual({ state: 'thawed' });
+  expect(shown.get(namespace)).toBe(false);
   expect(machine('worker-1').status?.currentStatus?.phase).toBe('Running');
   simulation.close();
 });

@@ -20,11 +20,12 @@ export async function probeApiServers(
   tools: SafetyTools,
   { namespace, state: given }: Parameters<ApiServerSafetyActivities['probeApiServers']>[0],
 ): Promise<ApiServerRound> {
-  const { scope, clock, settings, meter } = tools;
+  const { scope, clock, settings, meter, leaving } = tools;
   const { apiServers } = settings;
   let state: SafetyState = readSafetyState(scope.heartbeatDetails) ?? readSafetyState(given) ?? notKnownYet;
   if (!isWatched(tools, namespace)) return { wanted: false, state };
   let servers: AnsweringServers | null = null;
+  let isThawing = false;
   try {
     await watchForRound(
       tools,
@@ -35,13 +36,16 @@ export async function probeApiServers(
         const { probeAfterMs, transition, ...verdict } = judgeApiServers(state, probe, apiServers, askedMs);
         state = verdict.state;
         servers = answeringServers(probe);
-        meter.show(namespace, state.frozen);
+        // They are frozen until those that are Unknown have been reset.
+        isThawing = transition === 'thaw';
+        meter.show(namespace, state.frozen || isThawing);
         return transition === null ? probeAfterMs : null;
       },
     );
     return { wanted: true, state };
   } finally {
-    meter.hide(namespace);
+    if (isThawing && !leaving.aborted) meter.keepFrozen(namespace);
+    else meter.hide(namespace);
   }
 }
 

@@ -48,10 +48,14 @@ export async function resetUnknownMachines(
   tools: SafetyTools,
   { namespace }: ApiServerSafetyInput,
 ): Promise<ResetMachines> {
-  const { control, scope } = tools;
-  if (tools.mode !== 'act' || !isWatched(tools, namespace)) return { reset: 0 };
+  const { control, scope, meter } = tools;
+  if (tools.mode !== 'act' || !isWatched(tools, namespace)) {
+    meter.hide(namespace);
+    return { reset: 0 };
+  }
   let reset = 0;
-  return whileBeating(
+  meter.keepFrozen(namespace);
+  const done = await whileBeating(
     tools,
     () => ({ reset }),
     async () => {
@@ -66,7 +70,13 @@ export async function resetUnknownMachines(
       );
       return { reset };
     },
-  );
+  ).catch((error: unknown) => {
+    // Anew, as the next attempt may be minutes away.
+    meter.keepFrozen(namespace);
+    throw error;
+  });
+  meter.hide(namespace);
+  return done;
 }
 
 /** False: it is Unknown no more, or gone. */

@@ -96,6 +96,31 @@ test('a worker that is about to stop hands over, and shows nothing more', async 
   expect(shown.has(namespace)).toBe(false);
 });
 
+test('what is to be thawed is shown as frozen until no Machine is Unknown, and not by a worker that leaves', async () => {
+  const { run, activities, kubernetes, shown } = open();
+  await run(async () => {
+    await openMachineNamespace(kubernetes.admin);
+    await applyMachine(kubernetes.admin, 'worker-1', 'Unknown');
+    expect(await activities.probeApiServers({ namespace, state: notKnownYet })).toMatchObject({
+      state: { frozen: false },
+    });
+    expect(shown.get(namespace)).toBe(true);
+    expect(await activities.resetUnknownMachines({ namespace })).toEqual({ reset: 1 });
+    expect(shown.has(namespace)).toBe(false);
+  });
+  const leaving = open({ leaving: AbortSignal.abort() });
+  await leaving.run(() => leaving.activities.probeApiServers({ namespace, state: notKnownYet }));
+  expect(leaving.shown.has(namespace)).toBe(false);
+});
+
+test.each(['observe', 'off'] as const)('where the mode is %s, nothing stays shown as frozen', async (mode) => {
+  const { run, activities, shown } = open({ mode });
+  await run(() => activities.probeApiServers({ namespace, state: notKnownYet }));
+  expect(shown.has(namespace)).toBe(mode === 'observe');
+  expect(await run(() => activities.resetUnknownMachines({ namespace }))).toEqual({ reset: 0 });
+  expect(shown.has(namespace)).toBe(false);
+});
+
 test.each([undefined, null, {}, { namespace: '' }, { namespace: 3 }])('%p names no namespace', async (input) => {
   const { activities } = open();
   await expect(activities.probeApiServers(input as never)).rejects.toMatchObject({ type: 'InvalidInput' });
@@ -131,8 +156,8 @@ test('a Machine that another client changes meanwhile is read again, and left al
   expect(audit).toEqual([]);
 });
 
-test('nothing is reset while drover is stopped', async () => {
-  const { run, activities, kubernetes, audit } = open({
+test('nothing is reset while drover is stopped, and all is shown as frozen', async () => {
+  const { run, activities, kubernetes, audit, shown } = open({
     stopGate: () => Promise.reject(droverFailure('Stopped', 'Everything was stopped')),
   });
   await run(async () => {
@@ -141,6 +166,7 @@ test('nothing is reset while drover is stopped', async () => {
     await expect(activities.resetUnknownMachines({ namespace })).rejects.toBeInstanceOf(ApplicationFailure);
   });
   expect(audit).toEqual([]);
+  expect(shown.get(namespace)).toBe(true);
 });
 
 test('what an overshoot check cannot do is said, and tried again with the next one', async () => {

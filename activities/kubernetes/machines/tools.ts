@@ -9,6 +9,8 @@ export interface SafetyMeter {
   show(namespace: string, isFrozen: boolean): void;
   /** It watches the namespace no more: another worker may. */
   hide(namespace: string): void;
+  /** They are frozen until an attempt to thaw them succeeds: the next one may be minutes away, and another worker's. */
+  keepFrozen(namespace: string): void;
 }
 
 /** What the safety jobs of Machines work with. */
