@@ -63,6 +63,8 @@ export interface Sighting {
   machineName: string;
   machineClass: string;
   why: OrphanReason;
+  /** When its deletion failed last; absent: none has. */
+  failedMs?: number;
 }
 
 /** Who let an orphan go, though there are many. */
@@ -89,8 +91,11 @@ export interface SweepMemory {
   sightings: Record<string, Sighting>;
   /** By `providerIdKey`; of present candidates only. */
   approved: Record<string, Approval>;
-  /** Sweeps that follow each other closely share one cap. */
-  round: { startedMs: number; deleted: number };
+  /**
+   * Sweeps that follow each other closely share one cap. A deletion that failed counts, as it may have powered the VM
+   * off; absent: none has.
+   */
+  round: { startedMs: number; deleted: number; failed?: number };
 }
 
 /** A VM that belongs to no Machine. */

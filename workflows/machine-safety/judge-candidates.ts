@@ -33,14 +33,15 @@ export const sweepCap = ({ most, mostPercent }: SweepSettings, listed: number): 
   most === null ? Infinity : Math.max(most, share(mostPercent, listed));
 
 /**
- * All that holds each orphan back, oldest sighting first. An orphan without a gate is deleted. The gates of the single
- * orphan come first, then those of the set; the cap counts those alone that nothing else holds. Pure; each gate is a
- * row of the table test.
+ * All that holds each orphan back, oldest sighting first, and last those whose deletion has failed before: they must not
+ * use the cap up for ever. An orphan without a gate is deleted. The gates of the single orphan come first, then those
+ * of the set; the cap counts those alone that nothing else holds. Pure; each gate is a row of the table test.
  */
 export function judgeCandidates(situation: CandidatesSituation): JudgedCandidate[] {
   const { observed, settings, memory } = situation;
   const { sweep } = memory;
-  const sightingOf = ({ providerId }: Candidate) => sweep?.sightings[providerIdKey(providerId)];
+  const sightingOf = ({ providerId }: Pick<Candidate, 'providerId'>) => sweep?.sightings[providerIdKey(providerId)];
+  const failedMsOf = (one: JudgedCandidate): number => sightingOf(one)?.failedMs ?? 0;
   const setHold = holdOfSet(situation);
   const judged = observed.candidates
     .map((candidate): JudgedCandidate => {
@@ -51,14 +52,18 @@ export function judgeCandidates(situation: CandidatesSituation): JudgedCandidate
       const gates = gatesOf({ ...holds, ApprovalNeeded: isApproved ? null : setHold });
       return { providerId, machineName, machineClass, why, gates, firstMs, sightings: count };
     })
-    .toSorted((a, b) => a.firstMs - b.firstMs || (a.machineName < b.machineName ? -1 : 1));
+    .toSorted(
+      (a, b) => failedMsOf(a) - failedMsOf(b) || a.firstMs - b.firstMs || (a.machineName < b.machineName ? -1 : 1),
+    );
   const cap = sweepCap(settings.sweep, listedBefore(situation));
-  let left = Math.max(0, cap - deletedBefore(situation));
+  const failed = sweep?.round.failed ?? 0;
+  let left = Math.max(0, cap - deletedBefore(situation) - failed);
   return judged.map((candidate) => {
     if (candidate.gates.length > 0) return candidate;
     left -= 1;
     if (left >= 0) return candidate;
-    const message = `${cap} VMs are deleted in one sweep at most; it comes with a later one`;
+    const tried = failed === 0 ? '' : `, and the deletion of ${failed} has failed`;
+    const message = `${cap} VMs are deleted in one sweep at most${tried}; it comes with a later one`;
     return { ...candidate, gates: [{ gate: 'OverCap', message }] };
   });
 }

@@ -219,6 +219,11 @@ test.each<[rule: string, change: Change, gatesOfFirst: string]>([
     { sweep: { round: { startedMs: nowMs, deleted: 10 } }, gates: { approveAbove: null } },
     'OverCap',
   ],
+  [
+    'deletions that have failed use the cap up, too',
+    { sweep: { round: { startedMs: nowMs, deleted: 4, failed: 6 } }, gates: { approveAbove: null } },
+    'OverCap',
+  ],
   ['the cap of very many', { sweep: { round: { startedMs: nowMs, deleted: 10 } }, observed: { listed: 200 } }, ''],
   [
     'there is no cap',
@@ -255,6 +260,26 @@ test.each<[rule: string, freeze: ObservedSweep['freeze'], message: string]>([
 ])('why it is frozen is said once: %s', (_rule, freeze, message) => {
   const [first] = judgeCandidates(situation({ observed: { freeze } }));
   expect(first?.gates).toEqual([{ gate: 'Frozen', message }]);
+});
+
+test('those whose deletion failed come after all others, the longest ago first', () => {
+  const candidates = many(12);
+  const sightings = Object.fromEntries(
+    candidates.map(({ providerId, machineName }, index) => [
+      providerIdKey(providerId),
+      {
+        ...seen([machineName]).sightings[providerIdKey(providerId)]!,
+        firstMs: nowMs - hour - index,
+        ...(index >= 6 && { failedMs: nowMs - hour + index }),
+      },
+    ]),
+  );
+  const plan = planSweep(situation({ candidates, gates: { approveAbove: null }, sweep: { sightings } }));
+  const names = candidates.map(({ machineName }) => machineName);
+  expect(deletionsOf(plan).map(({ machineName }) => machineName)).toEqual([
+    ...names.slice(0, 6).toReversed(),
+    ...names.slice(6, 10),
+  ]);
 });
 
 test('the cap lets the oldest go first', () => {

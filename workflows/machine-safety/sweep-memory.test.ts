@@ -8,6 +8,7 @@ import {
   noSweepMemory,
   pruneRun,
   recordDeletion,
+  recordFailure,
   recordRefusal,
   rememberSweep,
 } from './sweep-memory.ts';
@@ -126,9 +127,23 @@ test('a deletion counts against the cap, and is not repeated while its provider 
   expect(pruneRun(memory, found({ candidates: [] }), settings, 6).refused).toEqual({});
 });
 
+test('a deletion that failed counts against the cap, and is known to the sweeps after it', () => {
+  const failedOnce = recordFailure({ ...noSweepMemory, sweep: first }, id, { message: 'no right', atMs: 5 });
+  expect(failedOnce).toMatchObject({
+    sweep: { round: { startedMs: 0, deleted: 0, failed: 1 }, sightings: { [key]: { count: 1, failedMs: 5 } } },
+    refused: { [key]: { message: 'no right', atMs: 5 } },
+    deletedCount: 0,
+  });
+  const next = rememberSweep(failedOnce.sweep, found(), settings, apart);
+  expect(next).toMatchObject({ round: { startedMs: apart, deleted: 0 }, sightings: { [key]: { failedMs: 5 } } });
+  expect(next.round.failed).toBeUndefined();
+  expect(recordFailure(noSweepMemory, id, { message: 'no', atMs: 5 }).sweep).toBeNull();
+});
+
 test('a refusal holds one, or all', () => {
   const refusal = { message: 'no', atMs: 0 };
   expect(recordRefusal(noSweepMemory, id, refusal, false)).toMatchObject({ refused: { [key]: refusal }, halted: null });
+  expect(recordRefusal({ ...noSweepMemory, sweep: first }, id, refusal, false).sweep).toEqual(first);
   const halted = recordRefusal(noSweepMemory, id, refusal, true);
   expect(halted).toMatchObject({ refused: {}, halted: refusal });
   expect(pruneRun(halted, found(), settings, apart - 1).halted).toEqual(refusal);

@@ -193,7 +193,26 @@ export function recordNodes(
   return { ...memory, nodes: { marked: marked.slice(0, mostShown), unmarked: unmarked.slice(0, mostShown), failure } };
 }
 
-/** @param isOver it holds for every other VM, too */
+/**
+ * A deletion that was begun has failed, and may have changed the VM already: it counts against the cap, so that what
+ * vCenter refuses at the last step does not happen to every orphan in one sweep.
+ */
+export function recordFailure(memory: SweepRunMemory, providerId: string, refusal: Refusal): SweepRunMemory {
+  const { sweep, refused } = memory;
+  const key = providerIdKey(providerId);
+  const sighting = sweep?.sightings[key];
+  return {
+    ...memory,
+    sweep: sweep && {
+      ...sweep,
+      sightings: { ...sweep.sightings, ...(sighting && { [key]: { ...sighting, failedMs: refusal.atMs } }) },
+      round: { ...sweep.round, failed: (sweep.round.failed ?? 0) + 1 },
+    },
+    refused: { ...refused, [key]: refusal },
+  };
+}
+
+/** Nothing was changed. @param isOver it holds for every other VM, too */
 export function recordRefusal(
   memory: SweepRunMemory,
   providerId: string,

@@ -22,6 +22,7 @@ import {
   noSweepMemory,
   pruneRun,
   recordDeletion,
+  recordFailure,
   recordNodes,
   recordRefusal,
   rememberSweep,
@@ -114,12 +115,11 @@ async function deleteVm(
     return { applyResult: (memory) => recordDeletion(memory, { ...vm, outcome, detachedDisks, atMs: Date.now() }) };
   } catch (error) {
     const { code, message } = explain(error);
-    const isOver = code === 'Stopped';
     count('sweepDeletions', { machine_namespace: namespace, outcome: 'failed' });
-    return {
-      applyResult: (memory) => recordRefusal(memory, providerId, { message, atMs: nowMs }, isOver),
-      isOutdated: isOver,
-    };
+    const refusal = { message, atMs: nowMs };
+    return code === 'Stopped'
+      ? { applyResult: (memory) => recordRefusal(memory, providerId, refusal, true), isOutdated: true }
+      : { applyResult: (memory) => recordFailure(memory, providerId, refusal), isOutdated: false };
   }
 }
 

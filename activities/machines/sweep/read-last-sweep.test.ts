@@ -37,6 +37,11 @@ function clientWith(results: readonly unknown[]): Client {
   } as unknown as Client;
 }
 
+const withFailed: SweepMemory = {
+  ...memory,
+  sightings: { 'vsphere a': { ...memory.sightings['vsphere a']!, failedMs: 1 } },
+  round: { startedMs: 1, deleted: 0, failed: 2 },
+};
 const notFound = new WorkflowNotFoundError('gone', 'orphan-sweep/shoot', '0');
 
 test.each<[what: string, results: unknown[], found: SweepMemory | null]>([
@@ -45,6 +50,7 @@ test.each<[what: string, results: unknown[], found: SweepMemory | null]>([
   ['the one before, where the last did not sweep', [{ outcome: 'nothing' }, { memory: null }, { memory }], memory],
   ['the one before, where the history of the last is gone', [notFound, { memory }], memory],
   ['none, where the last cannot be understood', [{ memory: { ...memory, sightings: [7] } }, { memory }], null],
+  ['one with deletions that failed', [{ memory: withFailed }], withFailed],
   ['none, where a field is missing', [{ memory: { ...memory, round: undefined } }], null],
 ])('%s', async (_what, results, found) => {
   expect(await readLastSweep({ temporal: clientWith(results), clock }, 'orphan-sweep/shoot', signal)).toEqual(found);

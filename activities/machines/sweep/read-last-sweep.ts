@@ -24,10 +24,11 @@ const memorySchema: z.ZodType<SweepMemory> = z.object({
       machineName: z.string(),
       machineClass: z.string(),
       why: z.enum(['MachineMissing', 'ProviderIdDiffers']),
+      failedMs: ms.exactOptional(),
     }),
   ),
   approved: z.record(z.string(), z.object({ by: z.string(), reason: z.string().nullable(), atMs: ms })),
-  round: z.object({ startedMs: ms, deleted: z.int().nonnegative() }),
+  round: z.object({ startedMs: ms, deleted: z.int().nonnegative(), failed: z.int().nonnegative().exactOptional() }),
 });
 
 const callMs = 20_000;

@@ -485,6 +485,35 @@ test('the cap is of a sweep, however often one is started', async () => {
   simulation.close();
 });
 
+test('no more VMs are touched in one sweep than the cap, also where none can be deleted, and others come next', async () => {
+  const { simulation, world, orphan, sweep } = await open({ approveAbove: null, most: 2, mostPercent: 0 });
+  orphan('lost-1', 'lost-2', 'lost-3', 'lost-4', 'lost-5');
+  const touched: string[] = [];
+  const isRefused = new Set(['lost-1', 'lost-2', 'lost-3']);
+  world.onDelete = (name) => {
+    touched.push(name);
+    if (isRefused.has(name)) throw droverFailure('VsphereNotPermitted', 'No right to destroy it');
+  };
+  expect(gatesOf(await sweep())).toEqual({
+    'lost-1': 'Refused',
+    'lost-2': 'Refused',
+    'lost-3': 'OverCap',
+    'lost-4': 'OverCap',
+    'lost-5': 'OverCap',
+  });
+  expect(new Set(touched)).toEqual(new Set(['lost-1', 'lost-2']));
+  await sweep();
+  expect(world.deleted).toEqual(['lost-4']);
+  await sweep();
+  expect(world.deleted).toEqual(['lost-4', 'lost-5']);
+  isRefused.clear();
+  await sweep();
+  await sweep();
+  expect(world.deleted.toSorted()).toEqual(['lost-1', 'lost-2', 'lost-3', 'lost-4', 'lost-5']);
+  await simulation.replay();
+  simulation.close();
+});
+
 test('a class that cannot be swept stops no other, and says so', async () => {
   const { simulation, world, orphan, addClass, sweep, left, events } = await open();
   await addClass('broken');
