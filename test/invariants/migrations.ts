@@ -1,6 +1,7 @@
+import { migrationId } from '../../contracts/ids.ts';
 import type { Check } from './objects.ts';
 import { concerns } from './objects.ts';
-import { hasEnded } from './servers.ts';
+import { hasEnded, inProgress } from './servers.ts';
 import type { MigrationFact, Snapshot } from './snapshot.ts';
 
 /** Whose migrations there are, by what Nova was asked. */
@@ -51,8 +52,10 @@ export const limitIsKept: Check = (world) => {
   });
 };
 
-/** 21: drover confirms what it has begun: a stranger’s resize only where a user has accepted that. */
-export const ownAreConfirmed: Check = (world) => {
+/** 21: drover confirms what it has begun, all of it: a stranger’s resize only where a user has accepted that. */
+export const ownAreConfirmed: Check = (world) => [...strangersConfirmed(world), ...leftUnconfirmed(world)];
+
+function strangersConfirmed(world: Snapshot): string[] {
   const accepted = new Set(
     world.runs.flatMap(({ input }) => {
       const { instance, accepted: isAccepted } = Object(input) as { instance?: { id?: string }; accepted?: boolean };
@@ -68,4 +71,20 @@ export const ownAreConfirmed: Check = (world) => {
     if (starter === null || starter === 'drover' || accepted.has(id)) return [];
     return [`drover confirmed a resize of server ${id} that ${starter} has begun, and no user has accepted that`];
   });
-};
+}
+
+/** Its source keeps the disks and the claim of a server that has moved cold until that is confirmed. */
+function leftUnconfirmed(world: Snapshot): string[] {
+  if (!world.isQuiet) return [];
+  const running = world.runs.filter(({ status }) => status === 'RUNNING');
+  const isMoved = (id: string): boolean => running.some(({ workflowId }) => workflowId.endsWith(migrationId(id)));
+  const begunMs = new Map(world.migrationEvents.toReversed().map(({ id, atMs }) => [id, atMs]));
+  return inProgress(world.migrationEvents)
+    .filter(({ status, sourceHost }) => status === 'finished' && concerns(world, sourceHost))
+    .filter(({ id, instanceId }) => starterOf(world, instanceId, begunMs.get(id) ?? 0) === 'drover')
+    .filter(({ instanceId }) => !isMoved(instanceId))
+    .map(
+      ({ id, instanceId, type }) =>
+        `${type} ${id} of server ${instanceId}, which drover has begun, is not confirmed, and no run is about to`,
+    );
+}

@@ -26,6 +26,20 @@ const two = {
 const calls = [...good.novaCalls, novaCall('s1', 'os-migrateLive', 1_900), novaCall('s2', 'os-migrateLive', 2_900)];
 const strangers = [novaCall('s1', 'migrate', 1_900, 'a user'), novaCall('s1', 'confirmResize', 2_900)];
 
+/** Another server, which has moved cold, and is in VERIFY_RESIZE. */
+const unconfirmed = (starter: string) => ({
+  migrationEvents: [
+    ...good.migrationEvents,
+    ...migrations(2, 's2', [6_000, 'pre-migrating'], [7_000, 'finished']).map((event) => ({
+      ...event,
+      type: 'migration',
+      sourceHost: 'node-2',
+      targetHost: 'node-3',
+    })),
+  ],
+  novaCalls: [...good.novaCalls, novaCall('s2', 'migrate', 5_900, starter)],
+});
+
 breaks([
   [
     'more migrations than the region may have',
@@ -36,6 +50,11 @@ breaks([
     'a resize of another user that drover confirms',
     { novaCalls: [...good.novaCalls, ...strangers] },
     /^invariant 21: drover confirmed a resize of server s1 that a user has begun, and no user has accepted that$/,
+  ],
+  [
+    'a cold migration of drover’s that is left unconfirmed',
+    unconfirmed('drover'),
+    /^invariant 21: migration 2 of server s2, which drover has begun, is not confirmed, and no run is about to$/,
   ],
 ]);
 
@@ -66,6 +85,34 @@ test.each([
     {
       novaCalls: [...good.novaCalls, ...strangers],
       runs: [moveRun({ input: { instance: { id: 's1' }, accepted: true } })],
+    },
+  ],
+  ['a cold migration of another user that is not confirmed', unconfirmed('a user')],
+  ['one of drover’s that is about to be confirmed, between two steps', { ...unconfirmed('drover'), isQuiet: false }],
+  [
+    'one of drover’s that a run sees to',
+    {
+      ...unconfirmed('drover'),
+      runs: [
+        ...good.runs,
+        moveRun({
+          workflowId: 'migration/s2',
+          runId: 'r3',
+          status: 'RUNNING',
+          closedAtMs: null,
+          input: { instance: { id: 's2' } },
+        }),
+      ],
+    },
+  ],
+  [
+    'one of drover’s that is confirmed',
+    {
+      ...unconfirmed('drover'),
+      migrationEvents: [
+        ...unconfirmed('drover').migrationEvents,
+        move({ id: 2, instanceId: 's2', type: 'migration', status: 'confirmed', atMs: t0 + 8_000 }),
+      ],
     },
   ],
 ])('%s is fine', (_why, change) => {
