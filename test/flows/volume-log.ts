@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { labClock } from '../../lab/clock.ts';
 import type { CsiHandle } from '../../lab/csi/handle.ts';
@@ -80,16 +80,23 @@ function asAsked(change: VolumeChange, askedMs: ReadonlyMap<string, number>): Vo
   return { ...change, atMs: Math.min(change.atMs, knownMs) };
 }
 
+/** As the driver notes it beside the bytes. */
+const recordedBytes = (folder: string): number =>
+  (JSON.parse(readFileSync(join(folder, 'record.json'), 'utf8')) as { SizeBytes: number }).SizeBytes;
+
 async function readDriver(csi: CsiHandle, written: ReadonlyMap<string, readonly Held[]>): Promise<ReadDriver> {
   const { name, root } = csi.directories;
-  const volumes = readdirSync(join(root, 'volumes'));
+  const volumes = readdirSync(join(root, 'volumes')).map((id) => ({
+    id,
+    bytes: recordedBytes(join(root, 'volumes', id)),
+  }));
   const contentOf = async (folder: string, id: string): Promise<string> => {
     const volumeMode = readdirSync(join(root, folder, id)).includes('disk') ? 'Block' : 'Filesystem';
     const place = { spec: { volumeMode, csi: { driver: name, volumeHandle: join('..', folder, id) } } };
     return (await readVolume(csi, place)).toString();
   };
   const contents = new Map<string, string>();
-  for (const id of volumes) contents.set(id, await contentOf('volumes', id));
+  for (const { id } of volumes) contents.set(id, await contentOf('volumes', id));
   const snapshots: { id: string; content: string }[] = [];
   for (const id of readdirSync(join(root, 'snapshots')))
     snapshots.push({ id, content: await contentOf('snapshots', id) });

@@ -1,4 +1,5 @@
 import { temporaryNames, volumeAnnotations, volumeLabels } from '../../contracts/data-volume/metadata.ts';
+import { quantityOf } from '../../contracts/quantity.ts';
 import type { DataVolumeFact, OfVolumes, TemporaryFact } from './snapshot.ts';
 
 export const noVolumes: OfVolumes = {
@@ -26,6 +27,8 @@ export interface ReadVolumeObject {
   driver?: string;
   reclaimPolicy?: string;
   spec?: {
+    storage?: Sized;
+    pvc?: Sized;
     source?: { pvc?: Names; snapshot?: Names; persistentVolumeClaimName?: string };
     volumeName?: string;
     storageClassName?: string;
@@ -34,7 +37,17 @@ export interface ReadVolumeObject {
     persistentVolumeReclaimPolicy?: string;
     volumeSnapshotRef?: { uid?: string };
   };
-  status?: { phase?: string; snapshotHandle?: string; boundVolumeSnapshotContentName?: string };
+  status?: {
+    phase?: string;
+    snapshotHandle?: string;
+    boundVolumeSnapshotContentName?: string;
+    capacity?: { storage?: string };
+    conditions?: readonly { type: string; status: string }[];
+  };
+}
+
+interface Sized {
+  resources?: { requests?: { storage?: string | number } };
 }
 
 interface Names {
@@ -51,7 +64,7 @@ export interface VolumeChange {
 /** What a storage driver has, and had. */
 export interface ReadDriver {
   name: string;
-  volumes: readonly string[];
+  volumes: readonly { id: string; bytes: number }[];
   snapshots: readonly { id: string; content: string }[];
   /** What was on a volume, and from when on; empty: it never had it. */
   history(volume: string): readonly Held[];
@@ -73,6 +86,9 @@ export const volumeKinds: readonly string[] = [
   'VolumeSnapshotContent',
   'Job',
 ];
+
+const bytesOf = (quantity: string | number | undefined): number | null =>
+  quantity === undefined ? null : quantityOf(quantity);
 
 const fullName = ({ metadata: { namespace, name } }: ReadVolumeObject): string =>
   namespace === undefined ? name : `${namespace}/${name}`;
@@ -113,10 +129,15 @@ export function volumeFacts(changes: readonly VolumeChange[], drivers: readonly 
   const volumeNamed = (name: string | undefined, all: Iterable<ReadVolumeObject>): ReadVolumeObject | undefined =>
     [...all].findLast((one) => one.kind === 'PersistentVolume' && one.metadata.name === name);
 
+  const csiOf = (claim: ReadVolumeObject | undefined) => volumeNamed(claim?.spec?.volumeName, ever.values())?.spec?.csi;
   /** What was on the volume of a claim. Null: it is not known. */
   const historyOf = (claim: ReadVolumeObject | undefined): readonly Held[] | null => {
-    const csi = volumeNamed(claim?.spec?.volumeName, ever.values())?.spec?.csi;
+    const csi = csiOf(claim);
     return driverOf(csi?.driver)?.history(csi?.volumeHandle ?? '') ?? null;
+  };
+  const driverBytesOf = (claim: ReadVolumeObject | undefined): number | null => {
+    const csi = csiOf(claim);
+    return driverOf(csi?.driver)?.volumes.find(({ id }) => id === csi?.volumeHandle)?.bytes ?? null;
   };
   const sourceOf = (dataVolume: ReadVolumeObject): readonly Held[] | null => {
     const found = readSource(dataVolume);
@@ -145,6 +166,12 @@ export function volumeFacts(changes: readonly VolumeChange[], drivers: readonly 
         succeededMs: succeededMs.get(uid) ?? null,
         source: sourceOf(dataVolume),
         content: historyOf(claim) ?? null,
+        askedBytes: bytesOf((dataVolume.spec?.storage ?? dataVolume.spec?.pvc)?.resources?.requests?.storage),
+        claimBytes: bytesOf(claim?.status?.capacity?.storage),
+        isGrownByNode: (claim?.status?.conditions ?? []).some(
+          ({ type, status }) => type === 'FileSystemResizePending' && status === 'True',
+        ),
+        driverBytes: driverBytesOf(claim),
       };
     });
 
@@ -154,7 +181,7 @@ export function volumeFacts(changes: readonly VolumeChange[], drivers: readonly 
     return {
       name: volume.metadata.name,
       isClaimed: there.has(claimRef?.uid ?? ''),
-      hasBytes: driver === undefined || driver.volumes.includes(csi?.volumeHandle ?? ''),
+      hasBytes: driver === undefined || driver.volumes.some(({ id }) => id === csi?.volumeHandle),
       policy: persistentVolumeReclaimPolicy,
       policyBefore: policies.get(volume.metadata.uid) ?? '',
     };
@@ -185,7 +212,7 @@ export function volumeFacts(changes: readonly VolumeChange[], drivers: readonly 
     persistentVolumes,
     temporary: [...there.values()].filter((one) => !isNameOnly(one)).flatMap((one) => temporaryOf(one) ?? []),
     leftAtDriver: drivers.flatMap(({ name, volumes, snapshots }) => [
-      ...volumes.filter((id) => !kept.has(`${name} ${id}`)).map((id) => `volume ${id}`),
+      ...volumes.filter(({ id }) => !kept.has(`${name} ${id}`)).map(({ id }) => `volume ${id}`),
       ...snapshots.filter(({ id }) => !keptSnapshots.has(id)).map(({ id }) => `snapshot ${id}`),
     ]),
   };

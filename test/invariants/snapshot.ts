@@ -187,8 +187,16 @@ export interface DataVolumeFact {
   succeededMs: number | null;
   /** What was on its source, and from when on; null: it has none, or that is not known. */
   source: readonly HeldContent[] | null;
-  /** The same of its own volume; null: it has none. */
+  /** The same of its own volume; empty: its driver never had that; null: it has none. */
   content: readonly HeldContent[] | null;
+  /** Null: its spec names none. */
+  askedBytes: number | null;
+  /** Of its claim; null: it has none, or that does not say. */
+  claimBytes: number | null;
+  /** The file system grows when the volume is mounted: until then the claim says what it was. */
+  isGrownByNode: boolean;
+  /** Of its volume, as the driver has it; null: it has none. */
+  driverBytes: number | null;
 }
 
 export interface HeldContent {

@@ -17,29 +17,43 @@ export const noVolumeIsBereft: Check = ({ boundClaims, persistentVolumes, isQuie
 
 /** What was on the source at some moment since it was asked for. */
 const wasThere = ({ source, content, createdMs, succeededMs }: DataVolumeFact): boolean => {
-  const [first] = content ?? [];
   const held = source ?? [];
-  return (
-    first === undefined ||
-    held.some((one, index) => {
-      const untilMs = held[index + 1]?.fromMs ?? Infinity;
-      // A Job writes what it copies onto a volume that was empty first.
-      const isSame = (content ?? []).some(
-        (written) => written.fromMs <= (succeededMs ?? Infinity) && written.content === one.content,
-      );
-      return untilMs > createdMs && one.fromMs <= (succeededMs ?? Infinity) && isSame;
-    })
-  );
+  return held.some((one, index) => {
+    const untilMs = held[index + 1]?.fromMs ?? Infinity;
+    // A Job writes what it copies onto a volume that was empty first.
+    const isSame = (content ?? []).some(
+      (written) => written.fromMs <= (succeededMs ?? Infinity) && written.content === one.content,
+    );
+    return untilMs > createdMs && one.fromMs <= (succeededMs ?? Infinity) && isSame;
+  });
 };
 
-/** 29: a clone that has succeeded has its claim, with the bytes that its source had when it was asked for, or later. */
+/** What is smaller than was asked for. */
+function shortOf({ name, askedBytes, claimBytes, isGrownByNode, driverBytes }: DataVolumeFact): string[] {
+  if (askedBytes === null) return [];
+  const short = (bytes: number | null, whose: string): string[] =>
+    (bytes ?? 0) >= askedBytes
+      ? []
+      : [`DataVolume ${name} asks for ${askedBytes} bytes, and has ${bytes ?? 'none'} by ${whose}`];
+  return [...(isGrownByNode ? [] : short(claimBytes, 'its claim')), ...short(driverBytes, 'its driver')];
+}
+
+/**
+ * 29: a clone that has succeeded has its claim, as large as it asks for, with the bytes that its source had when it was
+ * asked for, or later.
+ */
 export const clonesAreTheirSources: Check = ({ dataVolumes }) =>
   dataVolumes.flatMap((one) => {
     if (!one.isThere || one.isDeleting || one.phase !== 'Succeeded' || one.source === null) return [];
     if (one.content === null) return [`DataVolume ${one.name} has succeeded and has no volume`];
-    if (wasThere(one)) return [];
+    if (one.content.length === 0) return [`DataVolume ${one.name} has succeeded, and its driver never had its volume`];
+    const short = shortOf(one);
+    if (wasThere(one)) return short;
     const texts = one.content.map(({ content }) => content).join(', ');
-    return [`DataVolume ${one.name} holds ${texts || 'nothing'}, which its source never was since it was asked for`];
+    return [
+      `DataVolume ${one.name} holds ${texts || 'nothing'}, which its source never was since it was asked for`,
+      ...short,
+    ];
   });
 
 const isOver = ({ isThere, phase }: DataVolumeFact): boolean => !isThere || phase === 'Succeeded';

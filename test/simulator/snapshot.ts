@@ -56,7 +56,7 @@ function readVolumes({ kubernetes, storage }: Deployment): OfVolumes {
     .map(({ atMs, type, object }) => ({ atMs, type, object: object as unknown as ReadVolumeObject }));
   const drivers = storage.drivers.map((driver) => ({
     name: driver.options.name,
-    volumes: driver.volumes.map(({ id }) => id),
+    volumes: driver.volumes.map(({ id, capacityBytes }) => ({ id, bytes: capacityBytes })),
     snapshots: driver.snapshots,
     history: (id: string) => driver.history(id),
   }));

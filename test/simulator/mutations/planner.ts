@@ -387,4 +387,18 @@ export const plannerMutations: readonly Mutation[] = [
     says: /its user data are/u,
     rewrite: { from: /bootstrapHashes\.config !== null && \{/u, to: 'false && {' },
   },
+  {
+    name: 'neverGrown',
+    breaks: 'a clone that has succeeded is as large as it asks for',
+    caughtBy: 'clone',
+    says: /invariant 29: .*asks for 3221225472 bytes, and has 1073741824 by its claim/u,
+    rewrite: { from: / < wanted && !made\.waitsForFileSystem\)/u, to: ' < 0)' },
+  },
+  {
+    name: 'wayUnsaid',
+    breaks: 'a clone says that its volume is on its way',
+    caughtBy: 'cloneDeleted',
+    says: /it was never NamespaceTransferInProgress/u,
+    rewrite: { from: /const phase = ['"]NamespaceTransferInProgress['"]/u, to: "const phase = 'CloneInProgress'" },
+  },
 ];

@@ -7,6 +7,9 @@ import { elsewhere, home, inVolumeWorld, minute, ofClaim, second, type VolumeWor
 /** More than any fault holds a clone up. */
 const mostMs = 20 * minute;
 
+/** More than the source has, so that it has to grow. */
+const asked = '3Gi';
+
 interface Clone {
   name: string;
   title: string;
@@ -27,14 +30,20 @@ function storyOf({ name, title, from, settings = {}, deletedIn }: Clone): Story<
       const complaints: string[] = [];
       const complain = (isWrong: boolean, what: string): void => void (isWrong && complaints.push(what));
       await world.makeSource('golden', 'bytes', {}, from);
-      await world.makeVolume('disk', { source: ofClaim('golden', from), size: '3Gi' });
+      await world.makeVolume('disk', { source: ofClaim('golden', from), size: asked });
       if (deletedIn === undefined) {
         await world.made('disk', mostMs).catch((error: unknown) => complaints.push((error as Error).message));
         if (complaints.length > 0) return complaints;
         complain(world.storage.read(home, 'disk') !== 'bytes', `it holds ${world.storage.read(home, 'disk')}`);
         await world.pass(10 * second);
         complaints.push(...(await world.violations()));
-      } else await world.until(async () => (await world.volume('disk')).status?.phase === deletedIn, mostMs);
+      } else {
+        const isOnItsWay = async (): Promise<boolean> => (await world.volume('disk')).status?.phase === deletedIn;
+        complain(
+          !(await world.until(isOnItsWay, mostMs)),
+          `it was never ${deletedIn} but ${world.phases('disk').join(', ')}`,
+        );
+      }
       await world.removeVolume('disk');
       complain(!(await world.until(() => world.isGone('disk'), mostMs)), 'it does not go');
       end();

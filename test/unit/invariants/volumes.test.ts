@@ -11,6 +11,8 @@ import { good, t0 } from './sample.ts';
 
 /** Volumes that are cloned. */
 
+const gib = 1_024 ** 3;
+
 const fact = (more: Partial<DataVolumeFact> = {}): DataVolumeFact => ({
   name: 'team/disk',
   uid: 'd1',
@@ -26,6 +28,10 @@ const fact = (more: Partial<DataVolumeFact> = {}): DataVolumeFact => ({
     { fromMs: t0 + 15_000, content: 'third' },
   ],
   content: [{ fromMs: t0 + 1_000, content: 'first' }],
+  askedBytes: 3 * gib,
+  claimBytes: 3 * gib,
+  isGrownByNode: false,
+  driverBytes: 3 * gib,
   ...more,
 });
 const volume = { name: 'pvc-1', isClaimed: true, hasBytes: true, policy: 'Delete', policyBefore: 'Delete' };
@@ -61,6 +67,35 @@ test.each<[string, Partial<OfVolumes> & { isQuiet?: boolean }, RegExp | null]>([
   ['… with what was there before', holds('old'), /invariant 29: DataVolume team\/disk holds old/u],
   ['… with what came later', holds('third'), /invariant 29: .*holds third/u],
   ['… with nothing', holds(''), /invariant 29: .*holds nothing/u],
+  [
+    '… that its driver never had',
+    { dataVolumes: [fact({ content: [] })] },
+    /invariant 29: DataVolume team\/disk has succeeded, and its driver never had its volume/u,
+  ],
+  [
+    'a clone that was never expanded',
+    { dataVolumes: [fact({ claimBytes: gib, driverBytes: gib })] },
+    /invariant 29: .*has 1073741824 by its claim\n.*has 1073741824 by its driver/u,
+  ],
+  [
+    '… whose claim alone says that it was',
+    { dataVolumes: [fact({ driverBytes: gib })] },
+    /^invariant 29: DataVolume team\/disk asks for 3221225472 bytes, and has 1073741824 by its driver$/u,
+  ],
+  ['… of which its driver says nothing', { dataVolumes: [fact({ driverBytes: null })] }, /has none by its driver/u],
+  [
+    '… whose file system grows when it is mounted',
+    { dataVolumes: [fact({ claimBytes: gib, isGrownByNode: true })] },
+    null,
+  ],
+  [
+    '… and never did at the driver',
+    { dataVolumes: [fact({ claimBytes: gib, isGrownByNode: true, driverBytes: gib })] },
+    /^invariant 29: .*has 1073741824 by its driver$/u,
+  ],
+  ['a clone that is larger than it asks for', { dataVolumes: [fact({ askedBytes: gib })] }, null],
+  ['… that asks for no size', { dataVolumes: [fact({ askedBytes: null, claimBytes: gib, driverBytes: gib })] }, null],
+  ['… that grows still', { dataVolumes: [fact({ phase: 'ExpansionInProgress', claimBytes: gib })] }, null],
   ['a clone without a volume', { dataVolumes: [fact({ content: null })] }, /invariant 29: .*has no volume/u],
   ['… that is deleted', { dataVolumes: [fact({ content: null, isDeleting: true })] }, null],
   ['… that has not succeeded', { dataVolumes: [fact({ content: null, phase: 'CloneScheduled' })] }, null],
@@ -105,7 +140,10 @@ const added = (one: ReadVolumeObject, atMs = t0): VolumeChange => ({ atMs, type:
 test('what a DataVolume was made from, and what it holds', () => {
   const csi = (volumeHandle: string) => ({ driver: 'dir', volumeHandle });
   const bound = { annotations: { 'pv.kubernetes.io/bind-completed': 'yes' } };
-  const claim = (name: string) => object('PersistentVolumeClaim', name, { spec: { volumeName: `pv-${name}` } }, bound);
+  const pending = { type: 'FileSystemResizePending', status: 'True' };
+  const status = { capacity: { storage: '1Gi' }, conditions: [pending] };
+  const claim = (name: string) =>
+    object('PersistentVolumeClaim', name, { spec: { volumeName: `pv-${name}` }, status }, bound);
   const volumeOf = (name: string, policy: string): ReadVolumeObject => ({
     kind: 'PersistentVolume',
     metadata: { name: `pv-${name}`, uid: `uid-pv-${name}` },
@@ -120,12 +158,12 @@ test('what a DataVolume was made from, and what it holds', () => {
     object(
       'DataVolume',
       'disk',
-      { status: { phase } },
+      { spec: { storage: { resources: { requests: { storage: '2Gi' } } } }, status: { phase } },
       { annotations: { [volumeAnnotations.cloneSource]: JSON.stringify(source) } },
     );
   const driver: ReadDriver = {
     name: 'dir',
-    volumes: ['vol-golden', 'vol-disk', 'vol-stray'],
+    volumes: ['vol-golden', 'vol-disk', 'vol-stray'].map((id) => ({ id, bytes: 3 * gib })),
     snapshots: [],
     history: (id) => [{ fromMs: t0, content: `of ${id}` }],
   };
@@ -153,6 +191,10 @@ test('what a DataVolume was made from, and what it holds', () => {
       succeededMs: t0 + 3,
       source: [{ fromMs: t0, content: 'of vol-golden' }],
       content: [{ fromMs: t0, content: 'of vol-disk' }],
+      askedBytes: 2 * gib,
+      claimBytes: gib,
+      isGrownByNode: true,
+      driverBytes: 3 * gib,
     },
   ]);
   expect(facts.boundClaims).toEqual([{ name: 'team/disk', phase: '', volume: 'pv-disk' }]);
