@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { findCondition } from '../contracts/conditions.ts';
+import type { VirtualMachineClass } from '../contracts/crds/virtual-machine-class.ts';
 import type { DroverLab } from '../lab/drover.ts';
 import { readApiCalls, readMigrationEvents } from '../lab/openstack/journal.ts';
 import type { Session } from '../lab/openstack/session.ts';
@@ -85,6 +86,7 @@ export async function readWorld(world: Observed, hosts: readonly string[] | null
     watchEvents: world.objectLog.events.filter(
       ({ atMs, object }) => isObserved(world, object) && (atMs >= sinceMs || object.kind === 'Eviction'),
     ),
+    vmClasses: vms === undefined ? [] : await list<VirtualMachineClass>(api, classesPath),
     ...((await world.agentLog?.read()) ?? noAgents),
     ...((await world.volumeLog?.read()) ?? noVolumes),
     machines: machineNamespace === undefined ? [] : await listMachines(api, machineNamespace),
@@ -122,6 +124,8 @@ const journalOf = ({ handle }: Session, sinceMs: number) => ({
   novaCalls: readApiCalls(handle, 'nova', sinceMs),
   migrationEvents: readMigrationEvents(handle, sinceMs),
 });
+
+const classesPath = resourcePath('vmoperator.vmware.com/v1alpha6', 'virtualmachineclasses');
 
 const list = async <Item>(api: Kubernetes, path: string): Promise<Item[]> =>
   ((await api.request({ method: 'GET', path }, AbortSignal.timeout(20_000))) as { items: Item[] }).items;

@@ -11,8 +11,9 @@ export const vmFixture = {
   zone: 'zone-a',
   storageClass: 'fast',
   profileId: 'profile-1',
-  /** Of one CPU and 1 GiB, and of two and 2 GiB. */
   classes: { small: 'small', large: 'large' },
+  /** Of each class. */
+  sizes: { small: { cpus: 1, memory: '1Gi' }, large: { cpus: 2, memory: '2Gi' } },
   image: 'vmi-template',
   network: 'DC0_DVPG0',
   /** Two volumes for each VM of the class, on its host. */
@@ -86,8 +87,9 @@ export async function setUpVmNamespace(
       provisioner: 'csi.vsphere.vmware.com',
       parameters: { storagePolicyID: vmFixture.profileId },
     },
-    vmClass(namespace, vmFixture.classes.small, 1, '1Gi'),
-    vmClass(namespace, vmFixture.classes.large, 2, '2Gi'),
+    ...Object.values(vmFixture.classes).map((name) =>
+      vmClass(namespace, name, vmFixture.sizes[name].cpus, vmFixture.sizes[name].memory),
+    ),
     {
       apiVersion: 'rbac.authorization.k8s.io/v1',
       kind: 'RoleBinding',

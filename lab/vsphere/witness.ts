@@ -22,6 +22,8 @@ export interface DescribedVm {
     firmware: string;
     managedBy?: object;
     files: { vmPathName: string };
+    /** Keys of devices, first first. */
+    bootOptions?: { bootOrder?: { deviceKey?: number }[] };
     hardware: { numCPU: number; memoryMB: number; device: DescribedDevice[] };
     extraConfig: { key: string; value: string }[];
     vAppConfig?: { property?: { id: string; label?: string; type?: string; value?: string }[] };
@@ -36,6 +38,10 @@ export interface DescribedDevice {
   /** Of a disk only. */
   capacityInKB?: number;
   macAddress?: string;
+  /** Of a controller only. */
+  busNumber?: number;
+  /** Of a SCSI controller only. */
+  sharedBus?: string;
   backing?: { fileName?: string; uuid?: string; parent?: { fileName: string } };
 }
 

@@ -235,6 +235,14 @@ export function vsphereChangesContract(open: () => Promise<VsphereCounterpart>):
           { type: 'disk', key: disk!.key },
         ],
       });
+      const [found] = await describeVms(context, 'hardware');
+      expect(found?.config.bootOptions).toMatchObject({
+        bootOrder: [{ deviceKey: card!.key }, { deviceKey: disk!.key }],
+      });
+      expect(found?.config.hardware.device.find(({ key }) => key === scsi!.key)).toMatchObject({
+        busNumber: 1,
+        sharedBus: 'virtualSharing',
+      });
       expect(ordered.pciDevices.map(({ device }) => device)).toEqual([passthrough]);
       expect(ordered.controllers.find(({ key }) => key === scsi!.key)).toMatchObject({ sharing: 'Virtual' });
       const [first = { body: '' }] = await context.requests('ReconfigVM_Task');

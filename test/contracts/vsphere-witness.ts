@@ -40,7 +40,10 @@ export function vsphereWitnessContract(open: () => Promise<VsphereCounterpart>):
     expect(changed).toMatchObject({ memoryMiB: 128, extraConfig: { 'app.a': '1' } });
     expect(changed?.changeVersion).not.toBe(listed?.changeVersion);
     await witness().setPower(path, 'on');
-    expect((await witness().describeVm(path))?.runtime.powerState).toBe('poweredOn');
+    expect(await witness().describeVm(path)).toMatchObject({
+      runtime: { powerState: 'poweredOn' },
+      config: { hardware: { numCPU: 1, memoryMB: 128 } },
+    });
     expect(await failureOf(witness().setPower(path, 'on'))).toBeInstanceOf(Error);
     await witness().createSnapshot(path, 'before');
     await witness().removeSnapshots(path);

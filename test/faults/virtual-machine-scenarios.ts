@@ -1,11 +1,22 @@
 import { findCondition } from '../../contracts/conditions.ts';
 import { virtualMachineConditions } from '../../contracts/virtual-machine/conditions.ts';
 import { vmFixture } from '../../lab/vsphere/vm-fixture.ts';
+import type { DescribedVm } from '../../lab/vsphere/witness.ts';
 import { until } from '../flows/until.ts';
 import type { Scenario } from './scenario.ts';
 import { gone } from './scenario.ts';
 import type { HostAlias } from './context-base.ts';
 import type { ScenarioContext } from './context.ts';
+import {
+  describe,
+  judgeAdopted,
+  judgeBootOrder,
+  judgeBuses,
+  judgeKeys,
+  judgePower,
+  judgeSize,
+  unlessStopped,
+} from './judge-vm.ts';
 
 /** The lifecycle of a virtual machine in the every-step matrix. */
 
@@ -62,6 +73,12 @@ export async function haveVm(context: ScenarioContext, spec: object = {}): Promi
   await untilRests(context);
 }
 
+/** Those that were off when they rested first: a cancel may have come before that, and then the size waits. */
+const restedOff = new WeakSet<ScenarioContext>();
+
+/** The VMs that are taken over, before that. */
+const foreign = new WeakMap<ScenarioContext, DescribedVm>();
+
 export const virtualMachineScenarios: readonly Scenario[] = [
   {
     ...common,
@@ -81,6 +98,10 @@ export const virtualMachineScenarios: readonly Scenario[] = [
     prepare: (context) => context.makeLibraryImage(),
     start: (context) => context.createVm('A', context.libraryImage),
     ends: { A: 'Reconciled' },
+    judge: unlessStopped(async (context) => [
+      ...(await judgePower(context, 'poweredOn')),
+      ...(await judgeSize(context, vmFixture.classes.small)),
+    ]),
   },
   {
     ...common,
@@ -91,9 +112,14 @@ export const virtualMachineScenarios: readonly Scenario[] = [
     start: (context) => context.change('A', { className: vmFixture.classes.large, powerState: 'PoweredOff' }),
     async meanwhile(context) {
       await untilRests(context);
+      if ((await describe(context))?.runtime.powerState === 'poweredOff') restedOff.add(context);
       await context.change('A', { powerState: 'PoweredOn' });
     },
     ends: { A: 'Reconciled' },
+    judge: unlessStopped(async (context) => [
+      ...(await judgePower(context, 'poweredOn')),
+      ...(await judgeSize(context, restedOff.has(context) ? vmFixture.classes.large : vmFixture.classes.small)),
+    ]),
   },
   {
     ...common,
@@ -109,6 +135,13 @@ export const virtualMachineScenarios: readonly Scenario[] = [
         hardware: { scsiControllers: [{ busNumber: 1, type: 'LsiLogic' }] },
       }),
     ends: { A: 'Reconciled' },
+    judge: unlessStopped(async (context) => [
+      ...(await judgePower(context, 'poweredOn')),
+      ...(await judgeSize(context, vmFixture.classes.small)),
+      ...(await judgeBuses(context, [0, 1])),
+      ...(await judgeKeys(context, { 'numa.vcpu.preferHT': 'TRUE', 'sched.mem.lpage.enable1GPage': 'TRUE' })),
+      ...(await judgeBootOrder(context, ['card', 'disk'])),
+    ]),
   },
   {
     ...common,
@@ -161,9 +194,13 @@ export const virtualMachineScenarios: readonly Scenario[] = [
     targets: (step) => step.includes('/submitAdoption.') || step.includes('/patchVirtualMachine.'),
     prepare: async () => undefined,
     async start(context) {
-      await context.createVm('A', { instanceUUID: await context.makeForeignVm('A') });
+      const instanceUUID = await context.makeForeignVm('A');
+      const before = await describe(context);
+      if (before !== null) foreign.set(context, before);
+      await context.createVm('A', { instanceUUID });
     },
     ends: { A: 'Reconciled' },
+    judge: unlessStopped((context) => judgeAdopted(context, foreign.get(context))),
   },
   {
     ...common,

@@ -25,10 +25,12 @@ export async function readVcenter(
     ({ kind, goneMs, fromMs, userAgent }) =>
       kind === 'ClusterModule' && goneMs === null && fromMs >= sinceMs && !userAgent.startsWith('govc'),
   );
-  const owned = listed.map(({ id, name, powerState, extraConfig }) => ({
+  const owned = listed.map(({ id, name, powerState, cpus, memoryMiB, extraConfig }) => ({
     id,
     name,
     powerState,
+    cpus,
+    memoryMiB,
     namespacedName: extraConfig['vmservice.namespacedName'] ?? null,
     uid: extraConfig['drover.uid'] ?? null,
     extraConfig,

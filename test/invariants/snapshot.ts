@@ -2,6 +2,7 @@ import type { Kind } from '../../contracts/kinds/table.ts';
 import type { Eviction } from '../../contracts/crds/eviction.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
 import type { Migration } from '../../contracts/crds/migration.ts';
+import type { VirtualMachineClass } from '../../contracts/crds/virtual-machine-class.ts';
 import type { VirtualMachineSetResourcePolicy } from '../../contracts/crds/virtual-machine-set-resource-policy.ts';
 import type { VirtualMachine } from '../../contracts/crds/virtual-machine.ts';
 import type { ApiCall } from '../../lab/openstack/journal.ts';
@@ -94,6 +95,8 @@ export interface OfKubernetes {
    * beginning are `ADDED`.
    */
   watchEvents: readonly WatchEvent[];
+  /** As kube-apiserver has them now; empty where no VMs are looked at. */
+  vmClasses: readonly VirtualMachineClass[];
 }
 
 export interface WatchEvent {
@@ -266,6 +269,8 @@ export interface OwnedVm {
   name: string;
   /** vim25's. */
   powerState: string;
+  cpus: number;
+  memoryMiB: number;
   namespacedName: string | null;
   /** Of its VirtualMachine. */
   uid: string | null;

@@ -1,3 +1,4 @@
+import type { VirtualMachineClass } from '../../contracts/crds/virtual-machine-class.ts';
 import type { VsphereAgentPool } from '../../contracts/crds/vsphere-agent-pool.ts';
 import { machineKind } from '../../contracts/kinds/machine.ts';
 import { kinds } from '../../contracts/kinds/table.ts';
@@ -92,6 +93,7 @@ export async function snapshotOf(deployment: Deployment, seen: SeenInSimulation)
     watchEvents: kubernetes.changes
       .filter(({ resource }) => plurals.has(resource.plural))
       .map(({ atMs, type, object }) => ({ atMs, type, object: object as unknown as DroverObject })),
+    vmClasses: kubernetes.objects('virtualmachineclasses') as unknown as VirtualMachineClass[],
     machines: machineFacts(
       kubernetes.changes
         .filter(({ resource }) => resource.plural === machineKind.plural && resource.group === machineKind.group)

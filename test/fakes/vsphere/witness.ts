@@ -301,6 +301,7 @@ function describe({ ref, state }: Managed<VmState & EntityState>): DescribedVm {
       ...(managedBy !== undefined && { managedBy }),
       ...(vAppConfig !== undefined && { vAppConfig: vAppConfig as NonNullable<DescribedVm['config']['vAppConfig']> }),
       tools: tools.pendingCustomization === undefined ? {} : { pendingCustomization: tools.pendingCustomization },
+      bootOptions: rest.bootOptions as NonNullable<DescribedVm['config']['bootOptions']>,
       hardware: { ...rest.hardware, device: rest.hardware.device as DescribedDevice[] },
       extraConfig: rest.extraConfig.map(({ key, value }) => ({ key, value: String(value) })),
     },

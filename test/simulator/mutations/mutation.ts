@@ -1,4 +1,6 @@
 import type { NovaClient } from '../../../activities/nova/types.ts';
+import type { ObservedAfter } from '../../../contracts/virtual-machine/activities.ts';
+import type { ReconfigSpec } from '../../../contracts/virtual-machine/config.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Schedule } from '../schedules/schedule.ts';
 
@@ -58,6 +60,19 @@ export const policyChangeSkipped =
       ? (request: { change: { kind: string } }) =>
           request.change.kind.startsWith(verb) ? Promise.resolve(null) : original(request as never)
       : null;
+
+/** The size of a VM stays, and is shown as it was asked for. */
+export const sizeUntrue: Mutate = (activity, original) =>
+  activity === 'submitReconfigure'
+    ? async (request: { spec: ReconfigSpec }) => {
+        const { numCPUs, memoryMB, ...spec } = request.spec;
+        const shown = (await original({ ...request, spec } as never)) as Partial<ObservedAfter> | null;
+        const { config = null } = shown?.observation?.vm ?? {};
+        if (config !== null)
+          Object.assign(config, numCPUs !== undefined && { numCPUs }, memoryMB !== undefined && { memoryMB });
+        return shown;
+      }
+    : null;
 
 /** @param where names the code, for people. @throws where it does not stand there once: the source has changed */
 export function rewritten(code: string, { from, to }: NonNullable<Mutation['rewrite']>, where: string): string {

@@ -388,6 +388,27 @@ export const plannerMutations: readonly Mutation[] = [
     rewrite: { from: /bootstrapHashes\.config !== null && \{/u, to: 'false && {' },
   },
   {
+    name: 'classUnapplied',
+    breaks: 'a VM is made as large as its class',
+    caughtBy: 'made',
+    says: /invariant 13: .* MiB of memory instead of 1Gi/u,
+    rewrite: { from: /(function wantCompute\(size, applied, \{[^}]*\}\) \{)/u, to: '$1 applied = null;' },
+  },
+  {
+    name: 'controllersUnasked',
+    breaks: 'a controller that the spec names is added',
+    caughtBy: 'dressed',
+    says: /no SCSI controller of bus 1/u,
+    rewrite: { from: /(function diffControllers\(wanted, current, isOff\) \{)/u, to: '$1 wanted = [];' },
+  },
+  {
+    name: 'bootOrderUnasked',
+    breaks: 'a VM boots in the order that its spec names',
+    caughtBy: 'dressed',
+    says: /it boots from what comes first/u,
+    rewrite: { from: /if \(bootOrder\.length === 0\) return nothing;/u, to: 'if (true) return nothing;' },
+  },
+  {
     name: 'neverGrown',
     breaks: 'a clone that has succeeded is as large as it asks for',
     caughtBy: 'clone',

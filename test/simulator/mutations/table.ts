@@ -1,6 +1,6 @@
 import { nodeFailureMutations } from './node-failure.ts';
 import { plannerMutations } from './planner.ts';
-import { answered, asked, type Mutation, policyChangeSkipped, skipped } from './mutation.ts';
+import { answered, asked, type Mutation, policyChangeSkipped, sizeUntrue, skipped } from './mutation.ts';
 import { scheduleMutations } from './schedule.ts';
 
 /** A digest without its Secrets. */
@@ -63,6 +63,13 @@ export const mutations: readonly Mutation[] = [
     breaks: 'a VM that is Reconciled has the class that its spec names',
     caughtBy: 'changed',
     mutate: skipped('submitReconfigure', null),
+  },
+  {
+    name: 'sizeUntrue',
+    breaks: 'a VM has the size that drover observes',
+    caughtBy: 'changed',
+    says: /^the VM has 1 CPUs and 1024 MiB/u,
+    mutate: sizeUntrue,
   },
   {
     name: 'lackUnnamed',

@@ -7,7 +7,7 @@ import { vcenterOf } from '../../faults/environment.ts';
 import { gone, type Scenario } from '../../faults/scenario.ts';
 import { common, haveVm, settings } from '../../faults/virtual-machine-scenarios.ts';
 import { until } from '../../flows/until.ts';
-import { countRequests, describe, judgePower, pathOf, unlessStopped } from './judge-vm.ts';
+import { countRequests, describe, judgePower, pathOf, unlessStopped } from '../../faults/judge-vm.ts';
 
 /**
  * Virtual machines whose guests are asked, and do not do as they are asked; and a vCenter that is away while

@@ -7,7 +7,7 @@ import type { Scenario } from '../../faults/scenario.ts';
 import { common, haveVm } from '../../faults/virtual-machine-scenarios.ts';
 import { until } from '../../flows/until.ts';
 import { raise } from '../../raise.ts';
-import { describe, pathOf, unlessStopped } from './judge-vm.ts';
+import { describe, pathOf, unlessStopped } from '../../faults/judge-vm.ts';
 
 /** Virtual machines whose vCenter is another one than before: nothing is made twice, and nothing of others is taken. */
 

@@ -15,7 +15,7 @@ import { identityScenarios } from './identity-scenarios.ts';
 import { otherUsersScenarios } from './other-users-scenarios.ts';
 import { policyScenarios } from './policy-scenarios.ts';
 import { volumeScenarios } from './volume-scenarios.ts';
-import { describe, judgePower, namespaceOf, unlessStopped } from './judge-vm.ts';
+import { describe, judgePower, namespaceOf, unlessStopped } from '../../faults/judge-vm.ts';
 
 /** Virtual machines in ways that only the simulator goes through with every fault. */
 

@@ -8,7 +8,7 @@ import { labClock } from '../../../lab/clock.ts';
 import { common, haveVm } from '../../faults/virtual-machine-scenarios.ts';
 import { until } from '../../flows/until.ts';
 import { raise } from '../../raise.ts';
-import { countRequests, describe, judgePower, pathOf, unlessStopped } from './judge-vm.ts';
+import { countRequests, describe, judgePower, pathOf, unlessStopped } from '../../faults/judge-vm.ts';
 
 /** What other users of the vCenter do to a virtual machine that drover drives. */
 

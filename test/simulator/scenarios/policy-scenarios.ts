@@ -5,7 +5,7 @@ import type { ScenarioContext } from '../../faults/context.ts';
 import type { Scenario } from '../../faults/scenario.ts';
 import { common, haveVm } from '../../faults/virtual-machine-scenarios.ts';
 import { until } from '../../flows/until.ts';
-import { describe, unlessStopped } from './judge-vm.ts';
+import { describe, unlessStopped } from '../../faults/judge-vm.ts';
 
 /**
  * Policies of virtual machines. vcsim attaches no tags in the call that makes a VM, so these are the simulator's own.

@@ -9,7 +9,7 @@ import { vcenterOf } from '../../faults/environment.ts';
 import { gone, type Scenario } from '../../faults/scenario.ts';
 import { common, haveVm, settings } from '../../faults/virtual-machine-scenarios.ts';
 import { until } from '../../flows/until.ts';
-import { countRequests, describe, pathOf, unlessStopped } from './judge-vm.ts';
+import { countRequests, describe, pathOf, unlessStopped } from '../../faults/judge-vm.ts';
 
 /**
  * Volumes of virtual machines, where the vSphere CSI driver is late: no guest starts without them, and no disk is taken

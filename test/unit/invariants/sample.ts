@@ -3,6 +3,7 @@ import type { Condition } from '../../../contracts/conditions.ts';
 import type { Eviction } from '../../../contracts/crds/eviction.ts';
 import type { Hypervisor } from '../../../contracts/crds/hypervisor.ts';
 import type { Migration } from '../../../contracts/crds/migration.ts';
+import type { VirtualMachineClass } from '../../../contracts/crds/virtual-machine-class.ts';
 import type { VirtualMachineSetResourcePolicy } from '../../../contracts/crds/virtual-machine-set-resource-policy.ts';
 import type { VirtualMachine } from '../../../contracts/crds/virtual-machine.ts';
 import type { ApiCall } from '../../../lab/openstack/journal.ts';
@@ -174,8 +175,30 @@ export const migration = (uid: string | null): Migration =>
       managedFields: [{ manager: 'drover' }],
     },
   }) as unknown as Migration;
+/** Of so many CPUs, and as many GiB. */
+export const vmClass = (name: string, cpus: number, generation = 1): VirtualMachineClass =>
+  ({
+    kind: 'VirtualMachineClass',
+    metadata: { namespace: 'team', name, uid: `class-${name}`, generation },
+    spec: { hardware: { cpus, memory: `${cpus}Gi` } },
+  }) as unknown as VirtualMachineClass;
+/** The annotation of which class was applied. */
+export const applied = (name: string, generation = 1): Record<string, string> => ({
+  'vmoperator.vmware.com/last-resized-vm-class': JSON.stringify({
+    Name: name,
+    UID: `class-${name}`,
+    Generation: generation,
+  }),
+});
 export const virtualMachine = (
-  more: { finalizers?: string[]; observedGeneration?: number; annotations?: Record<string, string> } = {},
+  more: {
+    finalizers?: string[];
+    observedGeneration?: number;
+    annotations?: Record<string, string>;
+    spec?: object;
+    /** Of `VirtualMachineComputeConfigSynced`. */
+    waitsFor?: string;
+  } = {},
 ): VirtualMachine =>
   ({
     kind: 'VirtualMachine',
@@ -186,15 +209,28 @@ export const virtualMachine = (
       generation: 2,
       resourceVersion: '8',
       finalizers: more.finalizers ?? ['vmoperator.vmware.com/virtualmachine'],
-      annotations: more.annotations ?? {},
+      annotations: more.annotations ?? applied('small'),
     },
-    spec: { powerState: 'PoweredOn', advanced: { extraConfig: [{ key: 'colour', value: 'blue' }] } },
+    spec: {
+      className: 'small',
+      powerState: 'PoweredOn',
+      advanced: { extraConfig: [{ key: 'colour', value: 'blue' }] },
+      ...more.spec,
+    },
     status: {
       conditions: [
         {
           type: 'Lifecycle',
           status: 'True',
           reason: 'Reconciled',
+          message: '',
+          lastTransitionTime: created,
+          observedGeneration: more.observedGeneration ?? 2,
+        },
+        {
+          type: 'VirtualMachineComputeConfigSynced',
+          status: more.waitsFor === undefined ? 'True' : 'False',
+          reason: more.waitsFor ?? 'True',
           message: '',
           lastTransitionTime: created,
           observedGeneration: more.observedGeneration ?? 2,
@@ -244,6 +280,8 @@ export const vm = (more: Partial<OwnedVm> = {}): OwnedVm => ({
   id: 'vm-61',
   name: 'web',
   powerState: 'poweredOn',
+  cpus: 1,
+  memoryMiB: 1_024,
   namespacedName: 'team/web',
   uid: 'v1',
   extraConfig: { colour: 'blue' },
@@ -263,6 +301,7 @@ export const good: Snapshot = {
     watchEvent(policy(1)),
     watchEvent(policy(2)),
   ],
+  vmClasses: [vmClass('small', 1), vmClass('large', 2)],
   machines: [],
   agents: [],
   agentPools: [],
