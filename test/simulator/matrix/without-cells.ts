@@ -1,0 +1,97 @@
+/**
+ * Activities that no cell of the matrix calls, by name: what has their faults instead, or why they need none. A row goes
+ * when a scenario or a story calls its activity (activities.test.ts).
+ */
+export type WithoutCells = Readonly<
+  Record<
+    string,
+    | {
+        /** A test that has it fail, has its answer lost, or calls it twice. */
+        testedBy: string;
+      }
+    | { needsNone: string }
+    /** Nothing has them yet. */
+    | { missing: string }
+  >
+>;
+
+/** A cold migration comes where a server cannot be moved live, and is forced or waited for in few cases. */
+const ofMigrations: WithoutCells = {
+  startColdMigration: { testedBy: 'test/contracts/nova-cold-activities.ts' },
+  confirmMigration: { testedBy: 'test/contracts/nova-cold-activities.ts' },
+  awaitInstanceIdle: { testedBy: 'test/contracts/nova-cold-activities.ts' },
+  forceCompleteMigration: { testedBy: 'test/contracts/nova-live-activities.ts' },
+  awaitTargetRoom: { needsNone: 'it reads, and the run decides anew when it ends' },
+};
+
+const ofEvictions: WithoutCells = {
+  awaitStopLifted: { needsNone: 'it reads, and the run looks again when it ends' },
+  awaitNodeReturned: { testedBy: 'test/contracts/eviction-objects.ts' },
+};
+
+const ofHypervisors: WithoutCells = {
+  ensureCertificate: { testedBy: 'activities/kubernetes/hypervisor/certificate.test.ts' },
+  ensureDrainGuard: { testedBy: 'test/contracts/node-objects.ts' },
+  ensureProviderGone: { testedBy: 'activities/placement/ensure-provider-gone.test.ts' },
+  ensureSmokeServerGone: { testedBy: 'activities/nova/smoke-server.test.ts' },
+  setEvictionDeadline: { testedBy: 'test/contracts/hypervisor-objects.ts' },
+};
+
+const ofNodeFailures: WithoutCells = {
+  adviseEviction: { testedBy: 'activities/kubernetes/node-failure/advise-eviction.test.ts' },
+  withdrawAdvice: { testedBy: 'activities/kubernetes/node-failure/advise-eviction.test.ts' },
+  observePower: { testedBy: 'activities/redfish/activities.test.ts' },
+  watchGuests: {
+    needsNone: 'its loop has its faults in watch-shard.test.ts, and a run of it begins anew when it ends',
+  },
+};
+
+const ofVirtualMachines: WithoutCells = {
+  attachClusterModule: { testedBy: 'test/contracts/vcenter-rest.ts' },
+  ensureImageCache: { testedBy: 'test/contracts/virtual-machine-objects.ts' },
+  grantSlots: { missing: 'a grant whose answer is lost' },
+  observeVirtualMachineInVcenter: { needsNone: 'no run calls it: observeVirtualMachine does, in its process' },
+  openLibrarySync: { needsNone: 'it reads settings' },
+  readContentLibrary: { needsNone: 'it reads' },
+  submitBackup: { testedBy: 'test/contracts/vsphere-guests.ts' },
+  submitHardwareUpgrade: { testedBy: 'test/contracts/vsphere-changes.ts' },
+  submitRelease: { testedBy: 'test/contracts/vsphere-changes.ts' },
+  syncLibraryImages: { missing: 'images that are half written' },
+  watchVcenter: { testedBy: 'test/contracts/vsphere-watch.ts' },
+};
+
+const ofMachines: WithoutCells = {
+  annotateNodes: { testedBy: 'activities/machines/annotate-nodes.test.ts' },
+  deleteLeftover: { testedBy: 'test/simulator/sweeps/sweep.test.ts' },
+  publishSweep: { needsNone: 'it writes Events, each once more where its answer is lost' },
+};
+
+const ofPools: WithoutCells = {
+  deleteMachines: { testedBy: 'activities/agents/agent-pool/activities.test.ts' },
+  destroyStrays: { testedBy: 'activities/agents/agent-pool/activities.test.ts' },
+  pinAgentMachines: { testedBy: 'activities/agents/agent-pool/activities.test.ts' },
+  removeIsos: { testedBy: 'activities/agents/iso/refresh-iso.test.ts' },
+};
+
+const ofVolumes: WithoutCells = {
+  adoptClaim: { testedBy: 'activities/kubernetes/volumes/activities.test.ts' },
+  awaitFreeSource: { testedBy: 'activities/kubernetes/volumes/activities.test.ts' },
+  leaveDataVolume: { testedBy: 'activities/kubernetes/volumes/activities.test.ts' },
+  patchDataVolumeFinalizer: { missing: 'a clone that was given up, and is held though nothing is left of it' },
+  removePredecessor: { testedBy: 'activities/kubernetes/volumes/claims.test.ts' },
+  observeStorageProfile: { testedBy: 'activities/kubernetes/volumes/storage-profile.test.ts' },
+  createStorageProfile: { testedBy: 'activities/kubernetes/volumes/storage-profile.test.ts' },
+  deleteStorageProfile: { testedBy: 'activities/kubernetes/volumes/storage-profile.test.ts' },
+  publishStorageProfile: { testedBy: 'activities/kubernetes/volumes/storage-profile.test.ts' },
+};
+
+export const withoutCells: WithoutCells = {
+  ...ofMigrations,
+  ...ofEvictions,
+  ...ofHypervisors,
+  ...ofNodeFailures,
+  ...ofVirtualMachines,
+  ...ofMachines,
+  ...ofPools,
+  ...ofVolumes,
+};
