@@ -1,7 +1,7 @@
 import type { CleanRun, SimulatedCell } from './cell.ts';
 import { type CleanRuns, readCleanRuns } from './clean-runs.ts';
 import { type ModelName, type PartName, parts } from './parts.ts';
-import { poolStory } from '../pools/pool-faults.ts';
+import { poolStories } from '../pools/pool-faults.ts';
 import { findScenario } from '../scenarios.ts';
 import { cellsOf, isStory } from './stories.ts';
 import { sweepStory } from '../sweeps/sweep-faults.ts';
@@ -18,7 +18,7 @@ const hasFailure = (name: string): boolean =>
 export function partOf(name: string): PartName {
   if (isStory(name)) {
     if (name === sweepStory.name) return 'machines';
-    return name === poolStory.name ? 'agentPools' : 'clones';
+    return poolStories.some((story) => story.name === name) ? 'agentPools' : 'clones';
   }
   switch (findScenario(name).subject) {
     case 'Eviction':

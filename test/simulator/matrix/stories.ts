@@ -4,7 +4,7 @@ import { activityCells, fineCells } from './cell.ts';
 import type { Deployment } from '../deployment.ts';
 import type { SimulatedResult, SimulateHooks } from './matrix.ts';
 import { simulate } from './matrix.ts';
-import { poolStory } from '../pools/pool-faults.ts';
+import { poolStories } from '../pools/pool-faults.ts';
 import { findScenario, scenarios } from '../scenarios.ts';
 import type { WorkflowBundle } from '../simulation.ts';
 import { activityFaults, type Story, storyCells, tellStory } from './story-faults.ts';
@@ -27,7 +27,7 @@ const told = <World extends { deployment: Deployment }>(story: Story<World>): To
   tell: (targets, options) => tellStory(story, targets, options),
 });
 
-export const stories: readonly ToldStory[] = [told(sweepStory), told(poolStory), ...volumeStories.map(told)];
+export const stories: readonly ToldStory[] = [told(sweepStory), ...poolStories.map(told), ...volumeStories.map(told)];
 
 export interface SimulatedNamed {
   name: string;

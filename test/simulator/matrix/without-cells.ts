@@ -66,25 +66,6 @@ const ofMachines: WithoutCells = {
   publishSweep: { needsNone: 'it writes Events, each once more where its answer is lost' },
 };
 
-const ofPools: WithoutCells = {
-  deleteMachines: { testedBy: 'activities/agents/agent-pool/activities.test.ts' },
-  destroyStrays: { testedBy: 'activities/agents/agent-pool/activities.test.ts' },
-  pinAgentMachines: { testedBy: 'activities/agents/agent-pool/activities.test.ts' },
-  removeIsos: { testedBy: 'activities/agents/iso/refresh-iso.test.ts' },
-};
-
-const ofVolumes: WithoutCells = {
-  adoptClaim: { testedBy: 'activities/kubernetes/volumes/activities.test.ts' },
-  awaitFreeSource: { testedBy: 'activities/kubernetes/volumes/activities.test.ts' },
-  leaveDataVolume: { testedBy: 'activities/kubernetes/volumes/activities.test.ts' },
-  patchDataVolumeFinalizer: { missing: 'a clone that was given up, and is held though nothing is left of it' },
-  removePredecessor: { testedBy: 'activities/kubernetes/volumes/claims.test.ts' },
-  observeStorageProfile: { testedBy: 'activities/kubernetes/volumes/storage-profile.test.ts' },
-  createStorageProfile: { testedBy: 'activities/kubernetes/volumes/storage-profile.test.ts' },
-  deleteStorageProfile: { testedBy: 'activities/kubernetes/volumes/storage-profile.test.ts' },
-  publishStorageProfile: { testedBy: 'activities/kubernetes/volumes/storage-profile.test.ts' },
-};
-
 export const withoutCells: WithoutCells = {
   ...ofMigrations,
   ...ofEvictions,
@@ -92,6 +73,4 @@ export const withoutCells: WithoutCells = {
   ...ofNodeFailures,
   ...ofVirtualMachines,
   ...ofMachines,
-  ...ofPools,
-  ...ofVolumes,
 };

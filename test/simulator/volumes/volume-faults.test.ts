@@ -2,7 +2,7 @@ import { sample } from '../../faults/sample.ts';
 import { isSampleOfDay, pushSeed, sampleSeed } from '../../seed.ts';
 import type { Target } from '../matrix/cell.ts';
 import { complaintsOf, storyCells, tellStory } from '../matrix/story-faults.ts';
-import { volumeStories } from './volume-faults.ts';
+import { cloneStories } from './volume-faults.ts';
 
 /**
  * A clone is made and goes, with the bytes of its source and nothing besides, whatever fails, hangs or dies on the way.
@@ -26,7 +26,7 @@ const activities: Readonly<Record<string, readonly string[]>> = {
   cloneDeleted: ['removeTemporary', 'transferClaim'],
 };
 
-describe.each(volumeStories.map((story) => [story.name, story] as const))('%s', (name, story) => {
+describe.each(cloneStories.map((story) => [story.name, story] as const))('%s', (name, story) => {
   test('whatever fails: an activity, a worker with its workflow task, a call of an outside system', async () => {
     const { complaints, run } = await tellStory(story, []);
     expect(complaints).toEqual([]);
