@@ -50,8 +50,8 @@ test('passed, failed, skipped and retried tests of jest’s report, and how long
     skipped: ['b'],
     retried: ['c'],
     took: [
-      { what: 'long', path: pathOf('long'), seconds: 9, passed: 1, failed: 1, retried: ['c'] },
-      { what: 'short', path: pathOf('short'), seconds: 2, passed: 1, failed: 0, retried: [] },
+      { what: 'long', path: pathOf('long'), seconds: 9, passed: 1, failed: 1, skipped: [], retried: ['c'] },
+      { what: 'short', path: pathOf('short'), seconds: 2, passed: 1, failed: 0, skipped: ['b'], retried: [] },
     ],
   });
 });
@@ -122,6 +122,7 @@ test('the longest files come first, those of less than a second not at all', () 
           seconds: Number(seconds),
           passed: 1,
           failed: 0,
+          skipped: [],
           retried: [],
         })),
       }),

@@ -26,6 +26,8 @@ export interface Took {
   passed: number;
   failed: number;
   /** Full names. */
+  skipped: readonly string[];
+  /** Full names. */
   retried: readonly string[];
 }
 
@@ -65,7 +67,7 @@ export function readJestReport({ testResults }: JestReport): Omit<Outcome, 'titl
       ...violated.map(({ fullName }) => `${fullName} (it violated an invariant at its first attempt)`),
       ...broken.map(({ name }) => relative(checkout, name)),
     ],
-    skipped: names(all.filter(({ status }) => status === 'pending' || status === 'todo')),
+    skipped: names(all.filter(wasSkipped)),
     retried: names(all.filter(wasRetried)),
     took: testResults.map(tookOf).toSorted((a, b) => b.seconds - a.seconds),
   };
@@ -75,6 +77,7 @@ type TestResult = JestReport['testResults'][number]['assertionResults'][number];
 
 const passedAgain = ({ status, invocations = 1 }: TestResult): boolean => status === 'passed' && invocations > 1;
 const hasViolated = (one: TestResult): boolean => passedAgain(one) && (one.retryReasons ?? []).some(isViolation);
+const wasSkipped = ({ status }: TestResult): boolean => status === 'pending' || status === 'todo';
 const wasRetried = (one: TestResult): boolean => passedAgain(one) && !hasViolated(one);
 
 function tookOf({ name, status, startTime, endTime, assertionResults }: JestReport['testResults'][number]): Took {
@@ -86,6 +89,7 @@ function tookOf({ name, status, startTime, endTime, assertionResults }: JestRepo
     seconds: (endTime - startTime) / 1_000,
     passed: count('passed') - violated,
     failed: Math.max(status === 'failed' ? 1 : 0, count('failed') + violated),
+    skipped: assertionResults.filter(wasSkipped).map(({ fullName }) => fullName),
     retried: assertionResults.filter(wasRetried).map(({ fullName }) => fullName),
   };
 }

@@ -7,12 +7,13 @@ import { suiteGroups, suitesOf } from '../simulated-suites.ts';
 import { flowProofs, readProof, simulatedFlowProofs, suiteProofs } from './proofs.ts';
 
 const proof = { series: 'suites-machines', files: ['test/a/one.test.ts', 'test/b/one.test.ts'] } as const;
-const ran = (file: string, passed: number, failed = 0) => ({
+const ran = (file: string, passed: number, failed = 0, skipped: string[] = []) => ({
   what: 'one',
   path: join(checkout, file),
   seconds: 20,
   passed,
   failed,
+  skipped,
   retried: [],
 });
 
@@ -65,5 +66,13 @@ test('what all of them came to is recorded, and what failed by its file', () => 
 test('a file whose tests were all skipped shows nothing', () => {
   expect(readProof(proof, { took: proof.files.map((file, index) => ran(file, index)) })?.counts).toMatchObject({
     missing: 1,
+  });
+});
+
+test('a file of which some tests were skipped is missing, as they fail where they may not be', () => {
+  const took = [ran('test/a/one.test.ts', 3), ran('test/b/one.test.ts', 2, 0, ['Ceph a'])];
+  expect(readProof(proof, { took })).toMatchObject({
+    counts: { passed: 5, failed: 0, missing: 1 },
+    details: { files: [{ passed: 3 }, { passed: 2, skipped: ['Ceph a'] }] },
   });
 });

@@ -2,7 +2,15 @@ import type { EvidenceRecord } from '../evidence/record.ts';
 import { readSeconds } from './longest-first.ts';
 import { type EndedStage, filesToKeep, type IsOf, recordOf, stagesToKeep, withKept } from './whole.ts';
 
-const lab = { what: 'lab', path: 'test/flows/lab.test.ts', seconds: 30, passed: 3, failed: 0, retried: [] };
+const lab = {
+  what: 'lab',
+  path: 'test/flows/lab.test.ts',
+  seconds: 30,
+  passed: 3,
+  failed: 0,
+  skipped: [],
+  retried: [],
+};
 const crds = { ...lab, what: 'crds', path: 'test/flows/crds.test.ts', seconds: 20, passed: 2 };
 const stage = (title: string, more: Partial<EndedStage> = {}): EndedStage => ({
   rung: 'flows',
@@ -105,6 +113,14 @@ describe('files of the flows', () => {
     expect(keep([recordWith(crds.path, [stage('flows', { retried, took: [lab, crds] })])])?.retried).toEqual(retried);
   });
 
+  test('what was skipped is told of the files that are kept', () => {
+    const skipped = ['Ceph a'];
+    const told = stage('flows', { skipped, took: [{ ...lab, skipped }, crds] });
+    expect(keep([recordWith(crds.path, [told])])?.skipped).toEqual([]);
+    expect(keep([recordWith(lab.path, [told])])).toMatchObject({ skipped, took: [{ skipped }] });
+    expect(keep([recordWith(crds.path, [stage('flows', { skipped, took: [lab, crds] })])])?.skipped).toEqual(skipped);
+  });
+
   test('flows that found no lab, or are of other sources, have shown nothing', () => {
     expect(keep([recordWith(lab.path, [stage('flows', { took: [] })])])).toBeNull();
     expect(keep([recordWith('others', [stage('flows')])])).toBeNull();
@@ -125,7 +141,7 @@ describe('files of the flows', () => {
 });
 
 test('files that took a second or more are kept with a stage, by their path below the checkout', () => {
-  const file = { what: 'lab', passed: 1, failed: 0, retried: [] };
+  const file = { what: 'lab', passed: 1, failed: 0, skipped: [], retried: [] };
   const took = [
     { ...file, path: `${process.cwd()}/test/flows/lab.test.ts`, seconds: 2 },
     { ...file, path: `${process.cwd()}/test/flows/crds.test.ts`, seconds: 0.5 },
@@ -135,7 +151,7 @@ test('files that took a second or more are kept with a stage, by their path belo
 });
 
 test('what a record says of the files decides their order in the next run', () => {
-  const file = { what: 'lab', path: 'test/flows/lab.test.ts', passed: 1, failed: 0, retried: [] };
+  const file = { what: 'lab', path: 'test/flows/lab.test.ts', passed: 1, failed: 0, skipped: [], retried: [] };
   const stages = [
     stage('flows on the real counterparts', { took: [{ ...file, seconds: 90 }] }),
     stage('simulator: flows', { took: [{ ...file, seconds: 2 }] }),

@@ -39,7 +39,8 @@ const stageSchema = z.object({
       seconds: z.number(),
       passed: z.number(),
       failed: z.number(),
-      // Older records name them for the stage only.
+      // Older records name both for the stage only.
+      skipped: z.array(z.string()).default([]),
       retried: z.array(z.string()).default([]),
     }),
   ),
@@ -105,18 +106,21 @@ export function filesToKeep(
     seconds: Math.max(...stages.map(({ seconds }) => seconds)),
     passed: took.reduce((sum, { passed }) => sum + passed, 0),
     failed: took.filter(({ failed }) => failed > 0).map(({ path, failed }) => `${path}: ${failed} failed`),
-    skipped: [...new Set(stages.flatMap(({ skipped }) => skipped))],
-    retried: [...took.flatMap(({ retried }) => retried), ...stages.flatMap(unnamedRetries)],
+    skipped: [...new Set(namesOf('skipped', took, stages))],
+    retried: namesOf('retried', took, stages),
     took,
   };
 }
 
 const rowOf = ({ took }: EndedStage, file: string): Took | undefined => took.find(({ path }) => path === file);
 
-/** Of an older record, which does not say in which file they are: they count. */
-const unnamedRetries = ({ retried, took }: EndedStage): string[] => {
-  const named = took.flatMap((file) => file.retried);
-  return retried.filter((name) => !named.includes(name));
+/** Those of the files, and of an older record, which does not say in which file they are, all. */
+const namesOf = (of: 'skipped' | 'retried', took: readonly Took[], stages: readonly EndedStage[]): string[] => {
+  const unnamed = stages.flatMap((stage) => {
+    const named = stage.took.flatMap((file) => file[of]);
+    return stage[of].filter((name) => !named.includes(name));
+  });
+  return [...took.flatMap((file) => file[of]), ...unnamed];
 };
 
 /** What a stage came to with what was kept of its files. Pure. */
