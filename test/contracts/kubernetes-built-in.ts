@@ -151,6 +151,57 @@ export function describeBuiltIn(test: ContractTest): void {
     expect((await get(evictions({ name: `${name}-b` }))).metadata.deletionTimestamp).toBeUndefined();
   });
 
+  test('an owner counts where it is by its kind, its name and its uid, in the namespace or outside of all', async ({
+    name,
+    kubernetes,
+  }) => {
+    const { post, remove, get } = requestsOf(kubernetes);
+    const elsewhere = `${name}-elsewhere`;
+    const map = (of: string, ...ownerReferences: object[]) => ({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: of, ...(ownerReferences.length > 0 && { ownerReferences }) },
+    });
+    const ref = ({ apiVersion, kind, metadata }: AnyObject, more: object = {}) => ({
+      apiVersion,
+      kind,
+      name: metadata.name,
+      uid: metadata.uid,
+      ...more,
+    });
+    const isThere = async (of: string): Promise<boolean> => {
+      const { items } = await get<ObjectList>(configMaps(name), { fieldSelector: `metadata.name=${of}` });
+      return items.some(({ metadata }) => metadata.deletionTimestamp === undefined);
+    };
+    const untilGone = async (of: string): Promise<void> => {
+      while (await isThere(of)) await labClock().sleep(100);
+    };
+    await post(resourcePath('v1', 'namespaces'), {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: elsewhere },
+    });
+    const stranger = await post(configMaps(elsewhere), map('stranger'));
+    const owner = await post(configMaps(name), map('owner'));
+    const cluster = await post(hypervisors(), hypervisor(name));
+    await post(configMaps(name), map('owned', ref(owner)));
+    await post(configMaps(name), map('of-both', ref(stranger), ref(owner)));
+    await post(configMaps(name), map('of-the-cluster', ref(cluster)));
+    await post(configMaps(name), map('of-a-stranger', ref(stranger)));
+    await post(configMaps(name), map('of-another-name', ref(owner, { name: 'nobody' })));
+    await post(configMaps(name), map('of-another-kind', ref(owner, { kind: 'Secret' })));
+    await post(configMaps(name), map('of-an-earlier-one', ref(owner, { uid: '00000000-0000-4000-8000-000000000000' })));
+    for (const gone of ['of-a-stranger', 'of-another-name', 'of-another-kind', 'of-an-earlier-one'])
+      await untilGone(gone);
+    const kept = ['owned', 'of-both', 'of-the-cluster', 'owner'];
+    expect(await Promise.all(kept.map(isThere))).toEqual(kept.map(() => true));
+    await remove(hypervisors({ name }));
+    await untilGone('of-the-cluster');
+    await remove(configMaps(name, { name: 'owner' }));
+    await untilGone('of-both');
+    await remove(resourcePath('v1', 'namespaces', { name: elsewhere }));
+  });
+
   test('a namespace that is deleted takes what is in it with it, when that is let go, and takes in nothing new', async ({
     name,
     kubernetes,

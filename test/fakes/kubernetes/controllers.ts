@@ -1,6 +1,6 @@
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Objects } from './objects.ts';
-import type { Resource } from './resources.ts';
+import { apiVersionOf, type Resource } from './resources.ts';
 import type { Storage } from './storage.ts';
 import type { StoredObject } from './stored-object.ts';
 
@@ -11,6 +11,8 @@ interface Found {
   resource: Resource;
   object: StoredObject;
 }
+
+type OwnerReference = NonNullable<StoredObject['metadata']['ownerReferences']>[number];
 
 interface Pod {
   spec?: { nodeName?: string; volumes?: { persistentVolumeClaim?: { claimName: string } }[] };
@@ -52,15 +54,27 @@ export function runControllers({ storage, objects, resources, clock, random }: C
     if (inside().length === 0) storage.remove(resource, { name });
   };
 
+  /**
+   * Whether a reference leads to nothing, as the garbage collector finds out: it looks for an object of that kind and
+   * name where the dependent is, and compares its uid. Of a kind that is not served it knows nothing, and an owner in a
+   * namespace is none that something outside of all namespaces may have: neither counts as absent.
+   */
+  const isDangling = ({ apiVersion, kind, name, uid }: OwnerReference, namespace: string | undefined): boolean => {
+    const resource = resources().find((one) => one.kind === kind && apiVersionOf(one) === apiVersion);
+    if (resource === undefined || (resource.isNamespaced && namespace === undefined)) return false;
+    const owner = storage.get(resource, resource.isNamespaced ? { namespace, name } : { name });
+    return owner?.object.metadata.uid !== uid;
+  };
+
+  const isOrphan = ({ metadata: { namespace, ownerReferences = [], deletionTimestamp } }: StoredObject): boolean =>
+    ownerReferences.length > 0 &&
+    deletionTimestamp === undefined &&
+    ownerReferences.every((reference) => isDangling(reference, namespace));
+
   const collect = (): void => {
     isDue = false;
     const there = all();
-    const uids = new Set(there.map(({ object: { metadata } }) => metadata.uid));
-    const isOrphan = ({ metadata: { ownerReferences = [], deletionTimestamp } }: StoredObject): boolean =>
-      ownerReferences.length > 0 &&
-      deletionTimestamp === undefined &&
-      ownerReferences.every(({ uid }) => !uids.has(uid));
-    for (const { resource, object } of there) if (isOrphan(object)) remove(resource, object);
+    for (const { resource, object } of there.filter((one) => isOrphan(one.object))) remove(resource, object);
     for (const { resource, object } of there)
       if (resource.kind === 'Namespace' && object.metadata.deletionTimestamp !== undefined) empty(resource, object);
     releaseVolumes(all());
