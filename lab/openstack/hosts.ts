@@ -1,3 +1,4 @@
+import { AbsentError } from '../absent-error.ts';
 import type { Session } from './session.ts';
 
 /** A nova-compute service, as `GET /os-services` shows it. */
@@ -24,7 +25,7 @@ export async function listServices(session: Session): Promise<Service[]> {
 
 export async function findService(session: Session, host: string): Promise<Service> {
   const found = (await listServices(session)).find((service) => service.host === host);
-  if (found === undefined) throw new Error(`Nova knows no nova-compute service on ${host}`);
+  if (found === undefined) throw new AbsentError(`Nova knows no nova-compute service on ${host}`);
   return found;
 }
 
@@ -50,6 +51,6 @@ export async function findResourceProvider(session: Session, hypervisorHostname:
   const path = `/resource_providers?name=${encodeURIComponent(hypervisorHostname)}`;
   const [provider] = (await session.placement<{ resource_providers: { uuid: string }[] }>('GET', path))
     .resource_providers;
-  if (provider === undefined) throw new Error(`Placement knows no resource provider ${hypervisorHostname}`);
+  if (provider === undefined) throw new AbsentError(`Placement knows no resource provider ${hypervisorHostname}`);
   return provider.uuid;
 }

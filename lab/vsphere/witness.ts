@@ -1,3 +1,4 @@
+import { AbsentError } from '../absent-error.ts';
 import { govc, govcJson } from './govc.ts';
 import type { VsphereHandle } from './handle.ts';
 import { inventory } from './handle.ts';
@@ -63,7 +64,7 @@ export interface DatastorePath {
 export interface VcenterWitness {
   /** Id of the vCenter itself: `about.instanceUuid`. */
   managerId(): Promise<string>;
-  /** @throws where there is no such object */
+  /** @throws AbsentError where there is no such object */
   idOf(path: string): Promise<string>;
 
   /** VMs in a folder and below it. @param folder a child of the datacenter's VM folder; default: all VMs */
@@ -166,7 +167,7 @@ export function openGovcWitness(vsphere: VsphereHandle): VcenterWitness {
       .filter((line) => line !== '');
   const idOf = async (path: string): Promise<string> => {
     const id = (await run('find', '-i', path, '-maxdepth', '0')).trim().split(':').at(-1) ?? '';
-    if (id === '') throw new Error(`vCenter has no ${path}`);
+    if (id === '') throw new AbsentError(`vCenter has no ${path}`);
     return id;
   };
   const partsOf = (path: string): { parent: string; name: string } => {
@@ -258,7 +259,7 @@ export function openGovcWitness(vsphere: VsphereHandle): VcenterWitness {
     async describePool(path) {
       type Info = { resourcePools: { config: { cpuAllocation: Allocation; memoryAllocation: Allocation } }[] };
       const [pool] = (await govcJson<Info>(vsphere, 'pool.info', path)).resourcePools;
-      if (pool === undefined) throw new Error(`vCenter has no ${path}`);
+      if (pool === undefined) throw new AbsentError(`vCenter has no ${path}`);
       return pool.config;
     },
     destroy: async (path) => void (await run('object.destroy', path)),

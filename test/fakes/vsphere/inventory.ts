@@ -1,3 +1,4 @@
+import { AbsentError } from '../../../lab/absent-error.ts';
 import { inventory as names } from '../../../lab/vsphere/handle.ts';
 import { VsphereFault } from './fault.ts';
 import { addDatastore, type DatastoreState } from './datastores.ts';
@@ -212,7 +213,7 @@ export function openInventory(model: Model): Inventory {
     findByPath,
     at(path) {
       const found = findByPath(path);
-      if (found === null) throw new Error(`vCenter has no ${path}`);
+      if (found === null) throw new AbsentError(`vCenter has no ${path}`);
       return found;
     },
     findChild,
