@@ -92,6 +92,7 @@ test.each<[what: string, records: EvidenceRecord[], now: Now, state: Judgement['
     '5 faults',
   ],
   ['missing cells', [record({ counts: { passed: 3, failed: 0, missing: 2 } })], now, 'incomplete', '2 missing'],
+  ['an event that never happened', [record({ counts: { missingKinds: 1 } })], now, 'incomplete', '1 missingKinds'],
 ])('%s', (_, records, at, state, why) => {
   expect(judge(records, at)).toEqual({ state, why: expect.stringContaining(why) });
 });

@@ -55,7 +55,7 @@ export function judge(records: readonly EvidenceRecord[], { globs, digest, count
   const failed = last.filter(hasFailed);
   if (failed.length > 0)
     return { state: 'failed', why: failed.map(({ command, counts }) => `${command}: ${countsOf(counts)}`).join('; ') };
-  const isIncomplete = ['missing', 'missingScenarios'].some((what) => (newest.counts[what] ?? 0) > 0);
+  const isIncomplete = ['missing', 'missingScenarios', 'missingKinds'].some((what) => (newest.counts[what] ?? 0) > 0);
   if (isIncomplete) return { state: 'incomplete', why: `${where}: ${countsOf(newest.counts)}` };
   return { state: 'fresh', why: `${where}: ${countsOf(newest.counts)}` };
 }

@@ -121,7 +121,7 @@ export const series = {
     globs: [...areas.all, 'test/chaos/**', 'test/invariants/**', 'test/read-world.ts', '!test/chaos/main.ts'],
   },
   simulation: {
-    title: 'The simulator: an hour of random schedules of all lifecycles',
+    title: 'The simulator: an hour of a processor of random schedules of all lifecycles',
     command: 'npm run simulate -- --minutes 60 --record',
     globs: [...areas.all, ...simulator],
   },

@@ -53,8 +53,8 @@ function database(): string {
 
 /** A history as it is stored, bytes as text. */
 async function rawHistory(workflowId: string): Promise<string> {
-  const { events = [] } = await world.client.workflow.getHandle(workflowId).fetchHistory();
-  return textOf(events);
+  const { events } = await world.client.workflow.getHandle(workflowId).fetchHistory();
+  return textOf(events ?? []);
 }
 
 /** `drover codec-server` as a user starts it. */

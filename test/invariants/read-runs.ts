@@ -40,11 +40,18 @@ export async function readRuns(client: Client, sinceMs: number): Promise<ReadRun
   return found;
 }
 
+/** An event that is written does not change, and a simulation looks at it again after each thing that happens. */
+const texts = new WeakMap<object, string>();
+
 /**
  * An event of a history as text, bytes included. A replacer would come too late for that, as Buffers turn
  * themselves into lists of numbers.
  */
-export const textOf = (event: unknown): string => JSON.stringify(readable(event));
+export function textOf(event: object): string {
+  const known = texts.get(event) ?? JSON.stringify(readable(event));
+  texts.set(event, known);
+  return known;
+}
 
 function readable(value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8');

@@ -99,7 +99,7 @@ function simulatorStages(names: readonly string[], passed: Choice['passed'], { a
   const matrix = ['simulator: every fault at every step', 'a sample of finer ones', 'the mutations']
     .join(', ')
     .concat(passed.length === 0 ? '' : `; of ${passed.join(', ')} a twentieth, by seed ${seedOfTree()}`);
-  const schedules = `simulator: random schedules, ${all ? 'an hour' : 'a minute'}`;
+  const schedules = `simulator: random schedules, ${all ? 'an hour' : 'a minute'} of a processor`;
   const ofFlows: Stage = {
     rung,
     title: flows,

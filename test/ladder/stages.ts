@@ -62,6 +62,9 @@ interface Simulated {
   cells?: number;
   mutations?: number;
   schedules?: number;
+  /** Schedules that there have to be. */
+  least?: number;
+  stories?: number;
   failed: number;
   failures?: readonly { cell: string }[];
 }
@@ -71,8 +74,11 @@ export const runSimulated = (title: string, args: readonly string[], signal: Abo
   timed(title, async () => {
     const command = { ...npmScript('simulate', [...args, '--json']), background: true };
     const { status, stdout, stderr } = await runCommand(command, signal);
-    const { cells = 0, mutations = 0, schedules = 0, failed, failures } = readLastLine(stdout) ?? { failed: 1 };
+    const told: Simulated = readLastLine(stdout) ?? { failed: 1 };
+    const { cells = 0, mutations = 0, schedules = 0, failed, failures } = told;
     if (status !== 0) print(`${stdout}${stderr}`);
+    if (told.schedules !== undefined)
+      print(`   ${schedules} schedules, of at least ${told.least}, and ${told.stories} stories\n`);
     const all = cells + mutations + schedules;
     const unnamed = failed > 0 || status !== 0 ? [`${Math.max(1, failed)} of ${all}, listed above`] : [];
     const names = failures?.map(({ cell }) => cell) ?? [];

@@ -13,6 +13,7 @@ import { readCleanRuns, writeCleanRuns } from './matrix/clean-runs.ts';
 import type { CellOutcome } from './matrix/shards.ts';
 import { formatMutation, isMutation, runInShards } from './matrix/shards.ts';
 import { mutations } from './mutations/table.ts';
+import { evidenceMinutes } from './schedules/enough.ts';
 import { simulateSchedules } from './schedules/simulate-schedules.ts';
 import { partOf } from './matrix/part-of.ts';
 import { type MatrixName, matrixNames } from './matrix/parts.ts';
@@ -53,8 +54,6 @@ const listMatrixNames = (text: string): MatrixName[] =>
   });
 const collect = (text: string, cells: string[] = []): string[] => [...cells, text];
 
-/** Fewer show that the simulator works. */
-const evidenceMinutes = 60;
 const signal = untilInterrupted(new Error('interrupted'));
 
 async function main({
@@ -181,7 +180,11 @@ await new Command('simulate')
   .option('--processes <number>', 'how many run side by side', number, availableParallelism())
   .option('--json', 'prints {cells, mutations, failed, seconds, failures} at the end')
   .option('--write-cells', 'runs each scenario without a fault and writes where faults can be injected')
-  .option('--minutes <number>', 'instead, random schedules of all lifecycles for so long', number)
+  .option(
+    '--minutes <number>',
+    'instead, random schedules of all lifecycles, for so many minutes of a processor',
+    number,
+  )
   .option(
     '--record',
     `keeps random schedules of ${evidenceMinutes} minutes or more as evidence, or what whole parts of the matrix and all mutations came to`,

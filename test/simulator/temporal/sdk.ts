@@ -49,8 +49,15 @@ export type WorkflowTaskFailedCause = temporal.api.enums.v1.WorkflowTaskFailedCa
 
 export const enums = proto.temporal.api.enums.v1;
 export const messages = proto.temporal.api;
+/** What was made of events: one that is written does not change any more. */
+const wireEvents = new WeakMap<HistoryEvent, HistoryEvent>();
+function toWireEvent(event: HistoryEvent): HistoryEvent {
+  const known = wireEvents.get(event) ?? messages.history.v1.HistoryEvent.fromObject(event);
+  wireEvents.set(event, known);
+  return known;
+}
 export const toHistory = (events: readonly HistoryEvent[]): temporal.api.history.v1.History =>
-  proto.temporal.api.history.v1.History.fromObject({ events });
+  messages.history.v1.History.create({ events: events.map(toWireEvent) });
 export const { ActivityCancellationType } = proto.coresdk.workflow_commands;
 export const { ChildWorkflowCancellationType, ParentClosePolicy, StartChildWorkflowExecutionFailedCause } =
   proto.coresdk.child_workflow;
