@@ -1,5 +1,5 @@
 import { areas } from '../areas.ts';
-import { type PartName, parts, sourcesOf } from '../simulator/matrix/parts.ts';
+import { closed, composers, type PartName, parts, sourcesOf } from '../simulator/matrix/parts.ts';
 import { type SuiteGroup, suitesOf } from '../simulated-suites.ts';
 import type { ProvenArea } from '../tiers.ts';
 import { flowTiers } from '../tiers.ts';
@@ -17,7 +17,21 @@ export interface Series {
   exempt?: string;
 }
 
-const matrix = ['test/faults/**', '!test/faults/main.ts', 'test/invariants/**', 'test/read-world.ts'];
+/** What real parts alone prove: that the lab has them, and what it gives to its kube-apiserver. */
+const realParts = ['lab/**', '!lab/demo/**', 'deploy/crds/**', 'deploy/rbac/**', 'deploy/admission/**', 'bin/**'];
+const judges = ['test/invariants/**', 'test/read-world.ts'];
+/** What drives the matrix on real parts, the worker that it starts, and the bridge. */
+export const matrixEntries = ['test/faults/matrix.ts', 'test/faults/worker.ts', 'starters/bridge.ts'] as const;
+/** Drover's processes and commands are all started by one program. */
+export const chaosEntries = ['test/chaos/run-chaos.ts', 'starters/main.ts'] as const;
+/** What the simulator does for so many minutes; what counts them is below the same folder. */
+export const scheduleEntries = [
+  'test/simulator/schedules/run-schedule.ts',
+  'test/simulator/schedules/tell-stories.ts',
+] as const;
+const matrix = ['test/faults/**', '!test/faults/main.ts', ...judges, ...realParts];
+/** How a person or the ladder asks for it, and how it is kept, decide nothing. */
+const notAsked = ['!package.json', '!test/evidence/**'];
 const load = ['bench/*.ts', '!bench/main.ts'];
 
 /** All that the ladder runs or reads, but for evidence, which it writes. */
@@ -37,11 +51,22 @@ const files = [
   'drover.example.yaml',
 ];
 
-const matrixOf = (title: string, area: readonly string[]): Series => ({
-  title: `The every-step matrix on real parts: ${title}`,
-  command: 'npm run matrix -- --record',
-  globs: [...area, ...matrix],
-});
+/** @param lifecycles whose activities its workers call */
+const matrixOf = (title: string, area: readonly string[], ...lifecycles: PartName[]): Series => {
+  const called: readonly string[] = lifecycles.flatMap((name) => parts[name].composedBy);
+  return {
+    title: `The every-step matrix on real parts: ${title}`,
+    command: 'npm run matrix -- --record',
+    globs: [
+      ...area,
+      ...matrix,
+      ...matrixEntries.map((file) => `>${file}`),
+      ...composers.map((file) => `${called.includes(file) ? '>' : '|'}${file}`),
+      'starters/main.ts',
+      ...notAsked,
+    ],
+  };
+};
 const simulatedOf = (name: PartName): Series => ({
   title: `The every-step matrix, simulated: ${parts[name].title}`,
   command: 'npm run simulate -- --record',
@@ -88,13 +113,22 @@ const flowsOf = (area: ProvenArea): Series => {
 };
 
 export const series = {
-  'matrix-evictions': matrixOf('evictions', areas.eviction),
-  'matrix-hypervisors': matrixOf('hypervisors into service, into maintenance and back', areas.hypervisor),
-  'matrix-decommissioning': matrixOf('hypervisors out of Nova', areas.hypervisor),
-  'matrix-repairs': matrixOf('drift, release and retry of hypervisors', areas.hypervisor),
-  'matrix-guests': matrixOf('guests that fail', areas.hypervisor),
-  'matrix-virtual-machines': matrixOf('virtual machines and their resource policies', areas.virtualMachine),
-  'matrix-fast-deploy': matrixOf('virtual machines of cached files', areas.virtualMachine),
+  'matrix-evictions': matrixOf('evictions', areas.eviction, 'evictions'),
+  'matrix-hypervisors': matrixOf(
+    'hypervisors into service, into maintenance and back',
+    areas.hypervisor,
+    'hypervisors',
+  ),
+  'matrix-decommissioning': matrixOf('hypervisors out of Nova', areas.hypervisor, 'hypervisors'),
+  'matrix-repairs': matrixOf('drift, release and retry of hypervisors', areas.hypervisor, 'hypervisors'),
+  'matrix-guests': matrixOf('guests that fail', areas.hypervisor, 'nodeFailures'),
+  'matrix-virtual-machines': matrixOf(
+    'virtual machines and their resource policies',
+    areas.virtualMachine,
+    'virtualMachines',
+    'resourcePolicies',
+  ),
+  'matrix-fast-deploy': matrixOf('virtual machines of cached files', areas.virtualMachine, 'virtualMachines'),
   'simulated-evictions': simulatedOf('evictions'),
   'simulated-hypervisors': simulatedOf('hypervisors'),
   'simulated-nodeFailures': simulatedOf('nodeFailures'),
@@ -118,12 +152,30 @@ export const series = {
   chaos: {
     title: 'Chaos: everything breaks at random under load, for 30 minutes',
     command: 'npm run chaos -- --minutes 30 --record',
-    globs: [...areas.all, 'test/chaos/**', 'test/invariants/**', 'test/read-world.ts', '!test/chaos/main.ts'],
+    globs: [
+      ...areas.all,
+      'starters/**',
+      'test/chaos/**',
+      '!test/chaos/main.ts',
+      ...matrix,
+      ...chaosEntries.map((file) => `>${file}`),
+      // A world is simulated instead where DROVER_SIMULATED is set.
+      '!test/simulator/**',
+      ...notAsked,
+    ],
   },
   simulation: {
     title: 'The simulator: an hour of a processor of random schedules of all lifecycles',
     command: 'npm run simulate -- --minutes 60 --record',
-    globs: [...areas.all, ...simulator],
+    globs: [
+      ...areas.all,
+      ...simulator,
+      ...scheduleEntries.map((file) => `>${file}`),
+      // Nothing of the lab is started.
+      ...closed.filter((file) => file.startsWith('lab/')).map((file) => `|${file}`),
+      '!bin/**',
+      ...notAsked,
+    ],
   },
   'bench-eviction': benchOf('eviction', 'The eviction beside a bare script', areas.eviction),
   'bench-load': benchOf('load', 'The bridge and the limits under load', areas.bridge),

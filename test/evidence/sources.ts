@@ -52,7 +52,9 @@ export function withoutImports(globs: readonly string[]): string[] {
   if (missing.length > 0) throw new Error(`${missing.join(', ')}: named as sources, and not there`);
   const isOut = matcherOf(excluded);
   const reached = reach(roots, graph, (path) => !seams.includes(path) && !isOut(path));
-  return [...plain, ...seams, ...reached.filter((path) => !isOut(path)).toSorted()];
+  // Git compares each path with each of them: what a folder selects already need not be named.
+  const isIn = matcherOf(plain.filter(isFolder));
+  return [...plain, ...seams, ...reached.filter((path) => !isOut(path) && !isIn(path)).toSorted()];
 }
 
 /** Git's id of a file's content. Pure. */
@@ -104,9 +106,10 @@ const listFiles = (): string[] =>
     .filter((entry) => entry.isFile())
     .map((entry) => relative(checkout, join(entry.parentPath, entry.name)));
 
+const isFolder = (glob: string): boolean => /^[^!*]+\/\*\*$/u.test(glob);
+
 /** Most globs are folders, and a comparison of their names costs a hundredth of a match. */
 function matcherOf(globs: readonly string[]): (path: string) => boolean {
-  const isFolder = (glob: string): boolean => /^[^*]+\/\*\*$/u.test(glob);
   const folders = globs.filter(isFolder).map((glob) => glob.slice(0, -2));
   const others = globs.filter((glob) => !isFolder(glob));
   return (path) => folders.some((folder) => path.startsWith(folder)) || others.some((glob) => matchesGlob(path, glob));

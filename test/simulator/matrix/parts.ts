@@ -48,11 +48,14 @@ const seams = [
 ] as const;
 type Seam = (typeof seams)[number];
 
+/** Those by which workers compose the activities of all lifecycles. */
+export const composers = seams.filter((seam) => seam.startsWith('workers/'));
+
 /**
  * Where what no part needs comes in: mutations and schedules have evidence of their own, nothing starts a lab, and
  * which part a scenario is in changes nothing in its cells.
  */
-const closed = [
+export const closed = [
   'test/simulator/matrix/part-of.ts',
   'test/simulator/mutations/table.ts',
   'test/simulator/schedules/run-schedule.ts',
