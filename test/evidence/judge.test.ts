@@ -1,5 +1,5 @@
 import type { JudgedSeries, Judgement, Now } from './judge.ts';
-import { judge, listNotFresh } from './judge.ts';
+import { judge, listNotFresh, sampleOf } from './judge.ts';
 import type { EvidenceRecord } from './record.ts';
 
 const digest = (letter: string): string => `sha256:${letter.repeat(64)}`;
@@ -95,6 +95,22 @@ test.each<[what: string, records: EvidenceRecord[], now: Now, state: Judgement['
   ['an event that never happened', [record({ counts: { missingKinds: 1 } })], now, 'incomplete', '1 missingKinds'],
 ])('%s', (_, records, at, state, why) => {
   expect(judge(records, at)).toEqual({ state, why: expect.stringContaining(why) });
+});
+
+test.each<[counts: EvidenceRecord['counts'], sample: string | null]>([
+  [{ passed: 73, failed: 0, missing: 0, notSampled: 655 }, 'a sample: 73 of 728 cells'],
+  [{ passed: 728, failed: 0, missing: 0, notSampled: 0 }, null],
+  [{ passed: 728, failed: 0, missing: 0 }, null],
+  [{ passed: 70, failed: 2, missing: 1, notSampled: 27 }, 'a sample: 72 of 100 cells'],
+])('%o: of how much', (counts, sample) => expect(sampleOf(counts)).toBe(sample));
+
+test('a record of a sample is fresh, and says of how much it is', () => {
+  const { state, why, sample } = judge([record({ counts: { passed: 73, notSampled: 655 } })], now);
+  expect({ state, why, sample }).toEqual({
+    state: 'fresh',
+    why: 'the record of 2026-01-31 (0123456789): 73 passed, 655 notSampled',
+    sample: 'a sample: 73 of 728 cells',
+  });
 });
 
 test('what is not fresh is due, but for what is exempt, which says why and how old it is', () => {

@@ -2,7 +2,7 @@ import type { EvidenceRecord } from './record.ts';
 import { unknown } from './record.ts';
 
 /**
- * - `fresh`: the newest record is of the sources as they are, and nothing failed.
+ * - `fresh`: the newest record is of the sources as they are, and nothing failed, of a sample perhaps: then it says so.
  * - `failed`: it is of these sources, and something did.
  * - `incomplete`: it is of these sources, and a part is missing.
  * - `stale`: they are others now.
@@ -12,6 +12,8 @@ export interface Judgement {
   state: 'fresh' | 'failed' | 'incomplete' | 'stale' | 'none';
   /** A sentence. */
   why: string;
+  /** `a sample: 73 of 728 cells`; absent: it is of all that there is. */
+  sample?: string;
 }
 
 export interface Now {
@@ -57,7 +59,15 @@ export function judge(records: readonly EvidenceRecord[], { globs, digest, count
     return { state: 'failed', why: failed.map(({ command, counts }) => `${command}: ${countsOf(counts)}`).join('; ') };
   const isIncomplete = ['missing', 'missingScenarios', 'missingKinds'].some((what) => (newest.counts[what] ?? 0) > 0);
   if (isIncomplete) return { state: 'incomplete', why: `${where}: ${countsOf(newest.counts)}` };
-  return { state: 'fresh', why: `${where}: ${countsOf(newest.counts)}` };
+  const sample = sampleOf(newest.counts);
+  return { state: 'fresh', why: `${where}: ${countsOf(newest.counts)}`, ...(sample !== null && { sample }) };
+}
+
+/** How much was run of what is drawn from; null: nothing was drawn. Pure. */
+export function sampleOf(counts: EvidenceRecord['counts']): string | null {
+  const { notSampled = 0, passed = 0, failed = 0, missing = 0 } = counts;
+  const run = passed + failed;
+  return notSampled === 0 ? null : `a sample: ${run} of ${run + missing + notSampled} cells`;
 }
 
 function nameOf({ startedAt, commit, recordedIn }: EvidenceRecord): string {

@@ -19,7 +19,10 @@ await new Command('evidence')
       return;
     }
     const judgements = judgeAll();
-    for (const { name, state, why } of judgements) print(`${name.padEnd(24)} ${state.padEnd(6)} ${why}`);
+    for (const { name, state, why, sample } of judgements) {
+      const shown = sample === undefined ? state.padEnd(6) : `${state} (${sample})`;
+      print(`${name.padEnd(24)} ${shown} ${why}`);
+    }
     if (fresh && judgements.some(({ state }) => state !== 'fresh')) process.exitCode = 1;
   })
   .parseAsync();

@@ -1,6 +1,6 @@
 import { renderFigures } from './bench-report.ts';
 import { renderChaos } from './chaos-report.ts';
-import { countsOf } from './judge.ts';
+import { countsOf, sampleOf } from './judge.ts';
 import { renderMatrix } from './matrix-report.ts';
 import type { EvidenceRecord } from './record.ts';
 import { unknown } from './record.ts';
@@ -54,18 +54,14 @@ const commitOf = ({ commit, changed, recordedIn }: EvidenceRecord): string => {
 const digestOf = ({ sources: { digest } }: EvidenceRecord): string =>
   digest === unknown ? unknown : digest.slice(7, 17);
 
+/** What was counted, and before it of how much. */
+const withSample = ({ counts }: EvidenceRecord): string => [sampleOf(counts) ?? [], countsOf(counts)].flat().join('; ');
+
 function renderIndex(records: Records): string {
   const rows = seriesNames.map((name) => {
     const newest = records(name).at(-1);
     if (newest === undefined) return [`\`${name}\``, series[name].title, 'none yet', '', '', ''];
-    return [
-      `\`${name}\``,
-      series[name].title,
-      day(newest),
-      commitOf(newest),
-      digestOf(newest),
-      countsOf(newest.counts),
-    ];
+    return [`\`${name}\``, series[name].title, day(newest), commitOf(newest), digestOf(newest), withSample(newest)];
   });
   const failures = seriesNames.flatMap((name) =>
     records(name).flatMap((record) =>
@@ -92,7 +88,7 @@ function renderIndex(records: Records): string {
 }
 
 function section(name: SeriesName, record: EvidenceRecord, body: string): string {
-  const { title, command, seed, machine, startedAt, endedAt, attempts, counts, failures, note } = record;
+  const { title, command, seed, machine, startedAt, endedAt, attempts, failures, note } = record;
   const where = machine === unknown ? unknown : `${machine.cores} × ${machine.cpu}, ${machine.memoryGiB} GiB`;
   const summary = [
     `commit ${commitOf(record)}`,
@@ -108,7 +104,7 @@ function section(name: SeriesName, record: EvidenceRecord, body: string): string
   );
   return [
     `## ${series[name].title}: ${day(record)}`,
-    `${title}: ${countsOf(counts)}.`,
+    `${title}: ${withSample(record)}.`,
     `\`${command}\`; ${summary.join('; ')}.`,
     ...(note === undefined ? [] : [note]),
     body,
