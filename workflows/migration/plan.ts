@@ -112,6 +112,7 @@ const confirm = (migrationId: number, { name }: Instance): MigrationPlan =>
 export function planMove(desired: Desired, progress: Progress): MigrationPlan {
   const { instance, migration } = progress.observation;
   if (instance === null) return done('gone');
+  if (migration !== null && lagsBehind(progress, instance, migration)) return awaitMigration(migration, instance);
   if (migration !== null && !awaitsConfirmation(migration))
     return planInProgress(desired, progress, migration, instance);
   if (instance.status === 'VERIFY_RESIZE') return planConfirmation(desired, progress, instance, migration);
@@ -123,6 +124,13 @@ export function planMove(desired: Desired, progress: Progress): MigrationPlan {
 
 /** The record of a cold migration ends its own part in `finished`: the rest is a confirmation. */
 const awaitsConfirmation = (migration: Migration): boolean => migration.status === 'finished';
+
+/**
+ * Whether it is not known what drover's own cold migration has made of the server: one that is found again after an
+ * answer was lost may have run to its end meanwhile, and Nova writes that into the record first. It is waited for once.
+ */
+const lagsBehind = ({ ownCold, lastEnd }: Progress, { status }: Instance, migration: Migration): boolean =>
+  awaitsConfirmation(migration) && ownCold === migration.id && status !== 'VERIFY_RESIZE' && lastEnd === null;
 
 /**
  * A migration that so many aborts have not ended is left to an operator. Each is waited for, and asked
@@ -256,7 +264,8 @@ export function planWindDown({ sourceHost }: Pick<Desired, 'sourceHost'>, progre
   const { observation, ownCold } = progress;
   const { instance, migration } = observation;
   if (instance === null) return done('gone');
-  if (migration !== null && migration.status !== 'finished' && migration.sourceHost === sourceHost) {
+  if (migration !== null && lagsBehind(progress, instance, migration)) return awaitMigration(migration, instance);
+  if (migration !== null && !awaitsConfirmation(migration) && migration.sourceHost === sourceHost) {
     const { stuck, vainAborts, inPostCopy } = troubleOf(progress, migration);
     const stopped = (description: string): MigrationPlan =>
       done('stopped', `the eviction was stopped; ${description}`, migration);

@@ -1,4 +1,13 @@
-import { ended, live, migrating, noProgress, server } from '../../test/fixtures/workflows/migration.ts';
+import {
+  cold,
+  ended,
+  finished,
+  live,
+  migrating,
+  noProgress,
+  resized,
+  server,
+} from '../../test/fixtures/workflows/migration.ts';
 import type { Progress } from './plan.ts';
 import {
   applyAbort,
@@ -64,4 +73,12 @@ test('a start that is given back again and again is made after ever longer pause
   applyStart(progress, 'live', { outcome: 'started', migration: live });
   expect(progress).toMatchObject({ attempts: 1, givenBack: 0 });
   expect(retryDelayMs(input, progress)).toBe(5_000);
+});
+
+test('a cold migration of drover’s stays its own where the next start finds it', () => {
+  const progress: Progress = structuredClone(noProgress);
+  applyStart(progress, 'cold', { outcome: 'started', migration: cold });
+  const observation = { instance: { ...server, ...resized }, migration: finished };
+  applyStart(progress, 'cold', { outcome: 'changed', observation });
+  expect(progress.ownCold).toBe(cold.id);
 });

@@ -45,7 +45,7 @@ export function applyStart(
   start: Exclude<MigrationStart, { outcome: 'targetsBusy' }>,
 ): void {
   progress.givenBack = start.outcome === 'changed' ? progress.givenBack + 1 : 0;
-  if (how === 'cold') progress.ownCold = start.outcome === 'started' ? start.migration.id : null;
+  if (how === 'cold' && start.outcome === 'started') progress.ownCold = start.migration.id;
   switch (start.outcome) {
     case 'started':
       progress.attempts += 1;
