@@ -1,5 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { Clock } from '../runtime/clock.ts';
+import { droverFailure } from '../runtime/failure.ts';
 import { isUnknownKind, type KubernetesFaultDetails } from '../runtime/kubernetes/kubernetes-faults.ts';
 import type { Kubernetes } from '../runtime/kubernetes/kubernetes.ts';
 import type { Logger } from '../runtime/telemetry/logging.ts';
@@ -66,7 +67,9 @@ const shortestWatchMs = 1_000;
 
 /**
  * Keeps a copy of a collection: pages of a list, then a watch from there; the same again whenever the server says that
- * the watch is too old (410), and from where it was when only the connection broke. It never ends by itself. So does
+ * the watch is too old (410), and from where it was when only the connection broke. A server that was restored from a
+ * backup has gone back: it takes a watch of a version that it has not reached, and is silent until it has reached it, so
+ * it is asked for its version after each break. It never ends by itself. So does
  * client-go's reflector; the informer of the client library stops at an error, asks for no bookmarks, and has no pages.
  */
 export function startReflector<Kept extends Named>(options: ReflectorOptions<Kept>): Reflector<Kept> {
@@ -75,6 +78,8 @@ export function startReflector<Kept extends Named>(options: ReflectorOptions<Kep
   const state: ReflectorState = { synced: false, objects: 0, lists: 0, watches: 0, lastContact: null, error: null };
   /** Where to watch from; null: list first. */
   let resourceVersion: string | null = null;
+  /** The connection broke, or nothing came by it: before a watch goes on, the server says whether it knows its version. */
+  let isDoubted = false;
 
   const received = (): void =>
     void Object.assign(state, { lastContact: new Date(clock.now()).toISOString(), error: null });
@@ -114,6 +119,7 @@ export function startReflector<Kept extends Named>(options: ReflectorOptions<Kep
     const kept = await readIfServed();
     state.lists += 1;
     received();
+    isDoubted = false;
     const deltas = store.applyList(kept ?? []);
     state.objects = store.size;
     const isFirst = !state.synced;
@@ -123,6 +129,14 @@ export function startReflector<Kept extends Named>(options: ReflectorOptions<Kep
     else for (const delta of deltas) emit(delta, true);
     // It may be installed any time.
     if (kept === null) await clock.sleep(settings.backOff.maxMs, abort).catch(() => undefined);
+  };
+
+  /** @throws {@link wentBack} where the server has not reached that version */
+  const expectReached = async (from: string): Promise<void> => {
+    const { metadata } = readKubeList(await kubernetes.request({ method: 'GET', path, query: { limit: 1 } }, abort));
+    received();
+    isDoubted = false;
+    if (isBefore(metadata.resourceVersion, from)) throw wentBack(from, metadata.resourceVersion);
   };
 
   const watch = async (from: string): Promise<void> => {
@@ -139,16 +153,14 @@ export function startReflector<Kept extends Named>(options: ReflectorOptions<Kep
     try {
       const body = await kubernetes.stream({ method: 'GET', path, query }, AbortSignal.any([abort, watchdog.signal]));
       state.watches += 1;
-      received();
       watchdog.feed();
       for await (const event of readWatchEvents(body, watchdog.feed)) {
         events += 1;
         received();
-        if (event.type === 'BOOKMARK') {
-          ({ resourceVersion } = event);
-          continue;
-        }
-        resourceVersion = event.object.metadata.resourceVersion;
+        const reached = event.type === 'BOOKMARK' ? event.resourceVersion : event.object.metadata.resourceVersion;
+        if (isBefore(reached, resourceVersion ?? from)) throw wentBack(resourceVersion ?? from, reached);
+        resourceVersion = reached;
+        if (event.type === 'BOOKMARK') continue;
         emit(store.applyEvent(event.type, options.keep(event.object)), false);
       }
     } catch (error) {
@@ -165,9 +177,11 @@ export function startReflector<Kept extends Named>(options: ReflectorOptions<Kep
     while (!abort.aborted) {
       try {
         if (resourceVersion === null) await list();
+        else if (isDoubted) await expectReached(resourceVersion);
         else await watch(resourceVersion);
       } catch (error) {
         if (abort.aborted) return;
+        isDoubted ||= httpStatusOf(error) === 0;
         if (mustRelist(error)) resourceVersion = null;
         count = countFailure(count, clock.monotonicMs(), settings.backOffResetMs);
         const { failures } = count;
@@ -224,6 +238,18 @@ export function mustRelist(error: unknown): boolean {
   const status = httpStatusOf(error);
   return !(status === 0 || status === 429 || status === 503);
 }
+
+/** Of versions that can be compared, as Kubernetes' own are decimal numbers. */
+const isBefore = (version: string, other: string): boolean =>
+  decimal.test(version) && decimal.test(other) && BigInt(version) < BigInt(other);
+
+const decimal = /^\d{1,40}$/u;
+
+/** The server has less history than it had: what it has is to be listed. */
+const wentBack = (from: string, to: string): Error =>
+  droverFailure('KubernetesUnavailable', `kube-apiserver went back from version ${from} to ${to}, as after a restore`, {
+    details: { httpStatus: 410, reason: 'Expired' } satisfies KubernetesFaultDetails,
+  });
 
 /** Aborts what it guards when it is not fed for `idleMs`. */
 function startWatchdog(clock: Clock, idleMs: number): { signal: AbortSignal; feed: () => void; stop: () => void } {

@@ -156,16 +156,31 @@ export function describeWatches(test: ContractTest): void {
   });
 
   test('bookmarks come where they are asked for, when nothing else does', async ({ name, kubernetes }) => {
-    const { get } = requestsOf(kubernetes);
+    const { get, post } = requestsOf(kubernetes);
     const { metadata } = await get<ObjectList>(migrations(name));
     const watch = await openWatch(kubernetes, migrations(name), {
       resourceVersion: metadata.resourceVersion,
       allowWatchBookmarks: true,
       timeoutSeconds: 150,
     });
-    const first = await watch.next();
-    expect(first.value).toMatchObject({ type: 'BOOKMARK', resourceVersion: expect.stringMatching(/^\d+$/u) });
+    // One of the version that is watched from would say nothing, and need not come.
+    await post(migrations(name), migration(name, 'a'));
+    expect((await watch.next()).value).toMatchObject({ type: 'ADDED' });
+    const next = await watch.next();
+    expect(next.value).toMatchObject({ type: 'BOOKMARK', resourceVersion: expect.stringMatching(/^\d+$/u) });
     await watch.return(undefined);
+  });
+
+  test('a watch of a version that is still to come is silent until then', async ({ name, kubernetes }) => {
+    const { get, post } = requestsOf(kubernetes);
+    const { metadata } = await get<ObjectList>(migrations(name));
+    const watch = await openWatch(kubernetes, migrations(name), {
+      resourceVersion: String(Number(metadata.resourceVersion) + 1_000_000),
+      allowWatchBookmarks: true,
+      timeoutSeconds: 90,
+    });
+    await post(migrations(name), migration(name, 'a'));
+    expect(await watch.next()).toEqual({ done: true, value: undefined });
   });
 
   test('when history is lost, watches break, and what was before is expired', async ({

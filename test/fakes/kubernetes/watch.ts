@@ -62,10 +62,12 @@ export function serveWatch({
   if (from === null) for (const object of storage.list(resource).filter(isWatched)) onEvent({ type: 'ADDED', object });
   else for (const change of storage.changes) if (change.revision > from) tell(change);
 
-  const unsubscribe = storage.subscribe(tell);
+  // Of a version that is still to come, as after a restore, nothing is told until it is passed.
+  const isPast = (revision: number): boolean => from === null || revision > from;
+  const unsubscribe = storage.subscribe((change) => isPast(change.revision) && tell(change));
   const stopBookmarks =
     query['allowWatchBookmarks'] === true
-      ? repeat(clock, () => onEvent(bookmark(resource, storage.revision)), bookmarkMs)
+      ? repeat(clock, () => isPast(storage.revision) && onEvent(bookmark(resource, storage.revision)), bookmarkMs)
       : (): void => undefined;
   const stop = (): void => {
     unsubscribe();
