@@ -117,6 +117,26 @@ test(
 );
 
 test(
+  'Maintenance → Active, by Gardener: an update that needs no boot ends where its marks do',
+  async () => {
+    await fixture.changeNode(updated, {
+      metadata: { labels: { [nodeMetadata.selectedForUpdate]: 'true', [nodeMetadata.updateResult]: null } },
+      spec: { unschedulable: true },
+    });
+    await fixture.untilCondition(updated, hypervisorConditions.lifecycle, 'Maintenance', /come back from its update/u);
+    await fixture.changeNode(updated, { metadata: { labels: { [nodeMetadata.updateResult]: 'successful' } } });
+    await fixture.changeNode(updated, {
+      metadata: { labels: { [nodeMetadata.selectedForUpdate]: null, [nodeMetadata.updateResult]: null } },
+      spec: { unschedulable: null },
+    });
+    const back = await fixture.untilState(updated, 'Active');
+    expect(back.spec).toMatchObject({ maintenance: '' });
+    expect(await world.service(updated)).toMatchObject({ status: 'enabled' });
+  },
+  limitMs,
+);
+
+test(
   'Active → Aborted → Onboarding → Active: the status is reset, the cause is named, it is mended, the status is reset again',
   async () => {
     await fixture.changeNode(updated, { metadata: { annotations: { [nodeMetadata.aggregates]: 'fast,later' } } });

@@ -136,7 +136,10 @@ export type RollingUpdate =
   | 'begun'
   /** It is over, and nothing says that it went well. */
   | 'failed'
-  /** Back with another boot id, Ready, and open for pods again. */
+  /**
+   * Ready and open for pods again, with another boot id; or as it was, and not selected any more: it needed no boot, as
+   * a change of the kubelet's settings, or was withdrawn.
+   */
   | 'ended';
 
 /**
@@ -156,9 +159,12 @@ export function judgeRollingUpdate(node: ObservedNode | null, begunBootId: strin
   if (node === null || node.terminatingSinceMs !== null || node.deletedAtMs !== null) return 'none';
   const result = node.labels[nodeMetadata.updateResult];
   if (result === 'failed' || node.inPlaceUpdate === failed) return 'failed';
-  if (begunBootId !== null && node.ready && !node.cordoned && node.bootId !== begunBootId) return 'ended';
-  if (result !== undefined) return 'none';
+  // machine-controller-manager takes its labels away as it opens the Node. A success that is said of one that is still
+  // selected may be that of an update before.
   const isSelected =
     node.labels[nodeMetadata.selectedForUpdate] !== undefined || chosen.includes(node.inPlaceUpdate ?? '');
+  const isBack = node.ready && !node.cordoned;
+  if (begunBootId !== null && isBack && (node.bootId !== begunBootId || !isSelected)) return 'ended';
+  if (result !== undefined) return 'none';
   return node.cordoned && isSelected ? 'begun' : 'none';
 }

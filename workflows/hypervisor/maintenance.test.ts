@@ -92,6 +92,7 @@ describe('into maintenance', () => {
       /^wait: Node node-1 to come back from its update, with a new boot id/,
     ],
     ['a Node that is back ends it', 'auto', { rollingUpdateBootId: 'boot-0' }, empty, clear],
+    ['so does one that was not booted', 'auto', { rollingUpdateBootId: 'boot-1' }, empty, clear],
     [
       'also when it came back before the host was empty',
       'auto',
