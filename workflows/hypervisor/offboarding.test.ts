@@ -177,6 +177,31 @@ describe('the way out of Nova', () => {
       /^wait: an operator to start nova-compute on node-1, or to move or delete the 2 server\(s\)/,
     ],
     [
+      'nothing is removed from it meanwhile: it keeps its aggregates and traits',
+      {
+        ...empty,
+        nova: null,
+        aggregates: aggregatesWith('zone-a', 'tenants'),
+        loneService: loneServiceOf('down', 'disabled', { servers: 2 }),
+      },
+      /^wait: an operator to start nova-compute on node-1, or to move or delete the 2 server\(s\)/,
+    ],
+    [
+      'nor are its agents driven off, nova-compute among them',
+      { ...outOfNova, ...guarded, loneService: loneServiceOf('down', 'disabled', { servers: 2 }) },
+      /^wait: an operator to start nova-compute on node-1, or to move or delete the 2 server\(s\)/,
+    ],
+    [
+      'but guests are kept off it',
+      { ...outOfNova, ...guarded, loneService: loneServiceOf('up', 'enabled', { servers: 2 }) },
+      'execute disable "drover: maintenance termination"',
+    ],
+    [
+      'without servers the agents go',
+      { ...outOfNova, ...guarded, loneService: loneServiceOf('down') },
+      'execute taintNode',
+    ],
+    [
       'one that is another is not touched',
       { ...outOfNova, provider: null, loneService: loneServiceOf('down', 'disabled', { serviceId: 'another' }) },
       'wait: nova-compute on node-1 to be stopped: it has registered again, as service another',

@@ -27,6 +27,8 @@ export function planOffboarding(context: Context): Decision | Transition {
   if (nova === null && testServers.length > 0) return deleteTestServers(testServers, host);
   const emptying = planEmptying(context, 'termination');
   if (emptying !== null) return emptying;
+  // It is not empty: agents and aggregates stay with the servers, and nova-compute is what an operator starts again.
+  if (nova === null && loneService !== null && loneService.servers > 0) return planLoneService(context, loneService);
 
   const agents = planAgents(context);
   if (agents !== null) return agents;
