@@ -264,6 +264,21 @@ describe('the drain of the Node', () => {
     ['nor while agents run', [onboarding('succeeded')], { ...gone, agentPods: ['a/b'] }, {}, 'guard 1 ready'],
     ['without a Node there is nothing to guard', [], { node: null }, {}, 'nothing'],
     ['nor where the lifecycle is not driven', [], {}, { lifecycleEnabled: false }, 'nothing'],
+    [
+      'what it held back is let go when the lifecycle is driven no more',
+      [onboarding('succeeded')],
+      { drainGuard: { minAvailable: 1, ready: true } },
+      { lifecycleEnabled: false },
+      'guard 0 ready',
+    ],
+    [
+      'also on a Node that terminates: nothing would ever let it go',
+      [],
+      { node: terminating, drainGuard: { minAvailable: 1, ready: false } },
+      { lifecycleEnabled: false, maintenance: 'termination' },
+      'guard 0 not ready',
+    ],
+    ['and that stays', [], { drainGuard: { minAvailable: 0, ready: true } }, { lifecycleEnabled: false }, 'nothing'],
   ];
 
   test.each(rows)('%s', (_why, conditions, observed, desired, step) => {
@@ -278,6 +293,7 @@ describe('the drain of the Node', () => {
 
 describe('the taint of a termination that was taken back', () => {
   const tainted = nodeOf({ offboardingTaint: true });
+  const letGo = { minAvailable: 0, ready: true } as const;
   const rows: [
     why: string,
     observed: Partial<HypervisorObservation>,
@@ -300,6 +316,27 @@ describe('the taint of a termination that was taken back', () => {
     ['the Node is gone', { node: null }, {}, {}, 'nothing'],
     ['not drover’s where it guards no drains', { node: tainted }, {}, { guardsDrain: false }, 'nothing'],
     ['nor where the lifecycle is not driven', { node: tainted }, { lifecycleEnabled: false }, {}, 'nothing'],
+    [
+      'but where drover held the drain back when it was',
+      { node: tainted, drainGuard: letGo },
+      { lifecycleEnabled: false },
+      {},
+      'untaintNode',
+    ],
+    [
+      'also where a user still wants the host to go: it is not taken out of Nova',
+      { node: tainted, drainGuard: letGo },
+      { lifecycleEnabled: false, maintenance: 'termination' },
+      {},
+      'untaintNode',
+    ],
+    [
+      'not while the Node terminates',
+      { node: nodeOf({ offboardingTaint: true, terminatingSinceMs: 1 }), drainGuard: letGo },
+      { lifecycleEnabled: false },
+      {},
+      'nothing',
+    ],
   ];
 
   test.each(rows)('%s', (_why, observed, desired, settings, step) => {

@@ -122,19 +122,15 @@ function planAgents({ observed, settings, nowMs }: Context): Decision | null {
 }
 
 /**
- * A termination that was taken back: the taint would go on driving the agents off, nova-compute among them. Null: there
- * is nothing to take back.
+ * A termination that was taken back: the taint would go on driving the agents off, nova-compute among them. Where the
+ * lifecycle is not driven it is drover's only if drover has held the drain of that Node back. Null: there is nothing to
+ * take back.
  */
 export function releaseNode({ desired, observed, settings }: Context): Draft | null {
-  const { node } = observed;
-  if (
-    !settings.guardsDrain ||
-    !desired.lifecycleEnabled ||
-    node?.offboardingTaint !== true ||
-    modeOf(desired, node) === 'termination' ||
-    isTerminating(desired, node)
-  )
-    return null;
+  const { node, drainGuard } = observed;
+  if (!settings.guardsDrain || node?.offboardingTaint !== true || isTerminating(desired, node)) return null;
+  const isWanted = desired.lifecycleEnabled ? modeOf(desired, node) === 'termination' : drainGuard === null;
+  if (isWanted) return null;
   const summary = `Let the agents back on Node ${node.name}: ${desired.name} is not taken out of Nova any more`;
   return { kind: 'untaintNode', node: node.name, summary };
 }
@@ -168,12 +164,19 @@ export function judgeDrainGuard(context: Context): DrainGuard {
   return { minAvailable: mayGo ? 0 : 1, ready: isOnboarded };
 }
 
-/** The step that puts it right; null: it is, or the settings do not want it. */
+/**
+ * The step that puts it right; null: it is, or the settings do not want it. Where the lifecycle is not driven (any
+ * more), nothing is made, and what drover has left there holds nothing back.
+ */
 export function guardDrain(context: Context): Draft | null {
   const { desired, observed, settings } = context;
   const { node, drainGuard } = observed;
-  if (!settings.guardsDrain || !desired.lifecycleEnabled || node === null) return null;
-  const guard = judgeDrainGuard(context);
+  if (!settings.guardsDrain || node === null) return null;
+  if (!desired.lifecycleEnabled && drainGuard === null) return null;
+  const guard: DrainGuard =
+    desired.lifecycleEnabled || drainGuard === null
+      ? judgeDrainGuard(context)
+      : { minAvailable: 0, ready: drainGuard.ready };
   if (drainGuard?.minAvailable === guard.minAvailable && drainGuard.ready === guard.ready) return null;
   const summary =
     guard.minAvailable === 1 ? `Hold the drain of Node ${node.name} back` : `Let the drain of Node ${node.name} go on`;

@@ -188,7 +188,9 @@ export const ensureDrainGuard = (
     refuseForeign('PodDisruptionBudget', budget, name);
     refuseForeign('Deployment', deployment, name);
     const cause =
-      guard.minAvailable === 1 ? `the host on Node ${name} is in Nova` : `the host on Node ${name} is out of Nova`;
+      guard.minAvailable === 1
+        ? `the host on Node ${name} is in Nova`
+        : `the host on Node ${name} is out of Nova, or its lifecycle is not driven`;
     const entry = { action: 'ensureDrainGuard', cause, before, after: guard };
     const object = `${guardNamespace}/${guardName(name)}`;
     await mutate(tools, { ...entry, object: `poddisruptionbudget/${object}` }, () =>
