@@ -52,6 +52,8 @@ export interface ActivitiesByQueue {
     HypervisorRegionActivities &
     NodeFailureRegionActivities;
   hosts: HypervisorHostActivities & NodeFailureHostActivities & GuestWatchActivities & PowerActivities;
+  /** Logs out of what they have opened. */
+  close: () => Promise<void>;
 }
 
 /** Gives every activity what it needs, and nothing else. */
@@ -141,5 +143,6 @@ export function composeActivities(systems: Systems): ActivitiesByQueue {
       }),
     },
     hosts: hypervisor.hosts,
+    close: hypervisor.close,
   };
 }

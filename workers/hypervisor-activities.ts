@@ -6,7 +6,9 @@ import { watchShard } from '../activities/hypervisor/watch-shard.ts';
 import { createHypervisorObjectActivities } from '../activities/kubernetes/hypervisor/activities.ts';
 import { createNodeFailureObjectActivities } from '../activities/kubernetes/node-failure/activities.ts';
 import { readFencingLog } from '../activities/kubernetes/node-failure/claim-fencing.ts';
+import type { CephClient } from '../activities/ceph/types.ts';
 import { currentScope } from '../activities/lib/context.ts';
+import { shareSessions } from '../activities/lib/shared-sessions.ts';
 import { createNodeFailureRegionActivities } from '../activities/nova/node-failure-activities.ts';
 import type { RegionReads } from '../activities/nova/region-reads.ts';
 import type { NovaClient } from '../activities/nova/types.ts';
@@ -102,6 +104,8 @@ export function composeHypervisorActivities(
         request,
       ),
   };
+  // The settings name one cluster; there is another one only while its password is renewed.
+  const ceph = shareSessions<CephClient>(1);
   const lifecycle = createHypervisorHostActivities({
     nova,
     region: reads,
@@ -125,6 +129,7 @@ export function composeHypervisorActivities(
     isFailureRunOpen,
     random,
     ports,
+    ceph,
   });
   return {
     kubernetes: {
@@ -169,5 +174,6 @@ export function composeHypervisorActivities(
       }),
     },
     hosts: { ...lifecycle, ...failures, ...guests, ...power },
+    close: () => ceph.close(),
   };
 }

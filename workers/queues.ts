@@ -100,6 +100,9 @@ export function composeQueues(
         queue(vsphereQueue(name, cluster), concurrency.vsphere, activities),
       ),
     ],
-    close: async () => void (await Promise.all([...ofVms.vcenters, ofMachines, ofAgents].map((one) => one.close()))),
+    close: async () => {
+      const opened = [...ofVms.vcenters, ofMachines, ofAgents, ...(ofCloud === null ? [] : [ofCloud])];
+      await Promise.all(opened.map((one) => one.close()));
+    },
   };
 }

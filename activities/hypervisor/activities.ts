@@ -6,7 +6,9 @@ import { resources } from '../../runtime/kubernetes/resources.ts';
 import type { Random } from '../../runtime/random.ts';
 import { createCertificateReader } from '../kubernetes/hypervisor/certificate.ts';
 import { observeKubernetes } from '../kubernetes/hypervisor/observe-kubernetes.ts';
+import type { CephClient } from '../ceph/types.ts';
 import { currentScope } from '../lib/context.ts';
+import type { SharedSessions } from '../lib/shared-sessions.ts';
 import type { NovaDependencies } from '../nova/dependencies.ts';
 import type { RegionReads } from '../nova/region-reads.ts';
 import type { ProviderReads } from '../placement/provider-reads.ts';
@@ -26,12 +28,13 @@ export interface HypervisorHostDependencies extends NovaDependencies {
   signalWithStart: (hypervisor: string, startedBy: string | null) => Promise<void>;
   isFailureRunOpen: (hypervisor: string, signal: AbortSignal) => Promise<boolean>;
   ports: HostPorts;
+  ceph: SharedSessions<CephClient>;
   random: Random;
 }
 
 /** The activities on queue `hosts`. */
 export function createHypervisorHostActivities(deps: HypervisorHostDependencies): HypervisorHostActivities {
-  const { client, config, settings, ports, random, scope = currentScope, clock } = deps;
+  const { client, config, settings, ports, ceph, random, scope = currentScope, clock } = deps;
   const { copiedLabels, agentNamespaces, guardsDrain } = config;
   const readCertificate = createCertificateReader(client, config.certificates, () => clock.now());
   const tools = { client, copiedLabels, agentNamespaces, guardsDrain, readCertificate };
@@ -54,6 +57,7 @@ export function createHypervisorHostActivities(deps: HypervisorHostDependencies)
           addressOf: (name) => addressOf(client, name, scope(clock).signal),
           nova: { ...deps, clock, scope: scope(clock) },
           ports,
+          ceph,
           random,
         },
         request,

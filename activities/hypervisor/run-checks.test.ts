@@ -6,6 +6,8 @@ import { drive } from '../../test/fakes/drive.ts';
 import { createFakeHosts } from '../../test/fakes/hosts/hosts.ts';
 import { createFakeOpenStack } from '../../test/fakes/openstack/fake-openstack.ts';
 import { testScope } from '../../test/fixtures/activities/nova.ts';
+import type { CephClient } from '../ceph/types.ts';
+import { shareSessions } from '../lib/shared-sessions.ts';
 import { createNovaClient } from '../nova/client.ts';
 import { findRegistration } from '../nova/find-registration.ts';
 import { shareRegion } from '../nova/region-reads.ts';
@@ -16,14 +18,15 @@ const longName = 'node-9.example.com';
 const limitMs = 10 * 60_000;
 
 /** A host that Nova knows by a longer name than its Hypervisor has, and the checks of one worker process. */
-function open(settingsFor: (imageId: string) => object) {
+function open(settingsFor: (given: { imageId: string; dashboards: readonly string[]; user: string }) => object) {
   const virtual = openVirtual();
   const { clock } = virtual;
   const openstack = createFakeOpenStack({ ...virtual, hosts: { [longName]: {} } });
   const hosts = createFakeHosts(virtual);
   hosts.add({ name: hypervisor });
-  const config = hypervisorConfig.parse(settingsFor(openstack.model.imageId));
+  const config = hypervisorConfig.parse(settingsFor({ ...hosts.cephSettings, imageId: openstack.model.imageId }));
   const nova = createNovaClient(openstack.openSession());
+  const ceph = shareSessions<CephClient>(1);
   const check = (checks: HypervisorCheck[], request: { host?: string } = {}) =>
     runChecks(
       {
@@ -37,6 +40,7 @@ function open(settingsFor: (imageId: string) => object) {
           audit: { record: async () => {} },
         },
         ports: hosts.ports,
+        ceph,
         random: virtual.random,
       },
       { checks, hypervisor, uid: 'uid-1', ...request },
@@ -52,7 +56,7 @@ function open(settingsFor: (imageId: string) => object) {
 }
 
 test('a server of Nova’s is started on the host by the name that Nova has of it, and is found by that', async () => {
-  const { openstack, clock, nova, check, run } = open((imageId) => ({
+  const { openstack, clock, nova, check, run } = open(({ imageId }) => ({
     smoke: { flavorId: 'lab.tiny', imageId },
   }));
   const signal = new AbortController().signal;
@@ -68,5 +72,23 @@ test('a server of Nova’s is started on the host by the name that Nova has of i
     ]);
     // One that was asked for before the host was named.
     expect(await check(['smoke'])).toMatchObject([{ results: [{ code: 'SmokeServerRefused', beyondHost: true }] }]);
+  });
+});
+
+test('all checks of a worker ask Ceph with one login, and none repeats one that was refused', async () => {
+  const { network, hosts, clock, check, run } = open(({ dashboards, user }) => ({
+    ceph: { dashboards, user, passwordFile: 'ceph-password', pools: ['vms'] },
+  }));
+  const logins = (): number => network.calls.filter(({ verb }) => verb === 'POST /api/auth').length;
+  const health = async (): Promise<unknown> => (await check(['ceph']))[0]?.results[0]?.code;
+  const password = hosts.files.get('ceph-password') ?? '';
+  await run(async () => {
+    hosts.files.set('ceph-password', 'not-the-password');
+    expect([await health(), await health(), logins()]).toEqual(['CephCredentialRefused', 'CephCredentialRefused', 1]);
+    await clock.sleep(60_000);
+    expect([await health(), logins()]).toEqual(['CephCredentialRefused', 2]);
+    // Another password is tried at once.
+    hosts.files.set('ceph-password', password);
+    expect([await health(), await health(), logins()]).toEqual([null, null, 3]);
   });
 });

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 import type { CheckFindings, CheckRequest } from '../../contracts/hypervisor/activities.ts';
 import { type HostCheck, smokeCleanUpMs } from '../../contracts/hypervisor/host-check.ts';
 import type { HypervisorCheck } from '../../contracts/hypervisor/hypervisor.ts';
@@ -6,6 +8,8 @@ import { droverFailure } from '../../runtime/failure.ts';
 import type { Random } from '../../runtime/random.ts';
 import { requireText } from '../../runtime/read-text.ts';
 import { checkCeph } from '../ceph/check-ceph.ts';
+import type { CephClient, CephSettings } from '../ceph/types.ts';
+import type { SharedSessions } from '../lib/shared-sessions.ts';
 import { whileBeating } from '../lib/wait.ts';
 import { checkLibvirt } from '../libvirt/check-libvirt.ts';
 import type { Tools } from '../nova/dependencies.ts';
@@ -20,6 +24,8 @@ export interface CheckTools {
   addressOf: (hypervisor: string) => Promise<string>;
   nova: Tools;
   ports: HostPorts;
+  /** Of this worker: all checks ask Ceph with one login, and none repeats one that was refused. */
+  ceph: SharedSessions<CephClient>;
   random: Random;
 }
 
@@ -77,10 +83,10 @@ const checks: Readonly<Record<HypervisorCheck, Check>> = {
     };
   },
 
-  async ceph({ config: { ceph, libvirt }, addressOf, nova: { scope, clock }, ports }, { hypervisor }) {
+  async ceph({ config: { ceph, libvirt }, addressOf, nova: { scope, clock }, ports, ceph: clients }, { hypervisor }) {
     const { dashboards, user, passwordFile, caFile, pools, toleratedChecks, rbd } = configured(ceph, 'ceph');
     const password = (await textOf(ports, passwordFile, scope.signal)).replace(/\r?\n$/u, '');
-    const settings = {
+    const settings: CephSettings = {
       dashboards,
       user,
       password,
@@ -88,19 +94,18 @@ const checks: Readonly<Record<HypervisorCheck, Check>> = {
       pools,
       toleratedChecks,
     };
-    const client = ports.openCeph(settings);
-    try {
-      const results = await checkCeph(client, hypervisor, settings, clock, scope.signal);
-      if (rbd === null) return { results, libVirtVersion: null };
-      const reached = await reachRbdPools(
-        { ...ports, clock },
-        { hypervisor, address: await addressOf(hypervisor), libvirt: configured(libvirt, 'libvirt'), rbd, pools },
-        scope.signal,
-      );
-      return { results: [...results, ...reached], libVirtVersion: null };
-    } finally {
-      await client.close();
-    }
+    const results = await clients.use(
+      fingerprintOf(settings),
+      () => ports.openCeph(settings),
+      (client) => checkCeph(client, hypervisor, settings, clock, scope.signal),
+    );
+    if (rbd === null) return { results, libVirtVersion: null };
+    const reached = await reachRbdPools(
+      { ...ports, clock },
+      { hypervisor, address: await addressOf(hypervisor), libvirt: configured(libvirt, 'libvirt'), rbd, pools },
+      scope.signal,
+    );
+    return { results: [...results, ...reached], libVirtVersion: null };
   },
 
   async smoke({ config, nova }, { hypervisor, uid, host = hypervisor }) {
@@ -135,6 +140,10 @@ function configured<Section>(section: Section | null, name: string): Section {
     throw droverFailure('InvalidConfiguration', `hypervisor.${name} is not set, so its check cannot be made`);
   return section;
 }
+
+/** Files may be renewed: what they say now is what counts. */
+const fingerprintOf = (settings: CephSettings): string =>
+  createHash('sha256').update(JSON.stringify(settings)).digest('hex');
 
 /** As types of conditions. */
 const smokeNames: Readonly<Record<string, string>> = {
