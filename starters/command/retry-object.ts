@@ -8,6 +8,7 @@ import { whyNothingHappens } from './lifecycle-mode.ts';
 import type { ObjectAccess } from './object-access.ts';
 import { fullName, type Noun, nouns, type ObjectReference } from './object-reference.ts';
 import { observeNow, type RetriedObject, signalRun } from './object-retry.ts';
+import { refuseOtherCluster } from './own-cluster.ts';
 import { withTemporal } from './temporal-access.ts';
 
 type Retried = Omit<RetriedObject, 'kind'> & { observed: boolean };
@@ -39,6 +40,7 @@ export const retryObject = <One extends Retried>(
         const asked = { [annotations.retry]: new Date(clock.now()).toISOString() };
         const consequence = 'Nothing was changed.';
         const found = await access.read(reference, consequence);
+        await refuseOtherCluster(temporal, kubernetes);
         const name = fullName(found);
         const idle = whyNothingHappens(kind, await context.loadConfig(), { name, observed: found.observed }, env);
         if (idle !== null) terminal.remark(idle);

@@ -17,6 +17,7 @@ import { explainError } from '../command/explain-error.ts';
 import { commandRun, commandRunOf, giveCommand, notRunning } from '../command/give-command.ts';
 import { interruptible } from '../command/interruption.ts';
 import { type KubernetesAccess, withKubernetes } from '../command/kubernetes-access.ts';
+import { refuseOtherCluster } from '../command/own-cluster.ts';
 import { askProgress, findRunOf } from '../command/runs.ts';
 import { answered, isRunning, type TemporalAccess, withTemporal } from '../command/temporal-access.ts';
 import { whoRuns } from '../command/who.ts';
@@ -237,7 +238,8 @@ async function acceptInRun(
   { accept, consent, by }: Revival,
 ): Promise<void> {
   const { terminal, clock } = temporal.context;
-  // Found first: what is refused leaves all as it is.
+  // Both first: what is refused leaves all as it is.
+  if (consent.length > 0) await refuseOtherCluster(temporal, kubernetes);
   const eviction = consent.length === 0 ? null : await findServed(temporal, kubernetes, host);
   for (const obstacle of accept)
     terminal.print(await commandRun(temporal, host, messages.acceptObstacle, { obstacle, by }));

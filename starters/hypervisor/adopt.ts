@@ -2,6 +2,7 @@ import { guardNamespace } from '../../contracts/hypervisor/drain-guard.ts';
 import { openObjects } from '../../runtime/kubernetes/objects.ts';
 import type { CommandContext } from '../command/context.ts';
 import type { KubernetesAccess } from '../command/kubernetes-access.ts';
+import { refuseOtherCluster } from '../command/own-cluster.ts';
 import { withTemporal } from '../command/temporal-access.ts';
 import { hypervisorAccess } from './hypervisor-access.ts';
 import type { HypervisorObject } from './hypervisor-objects.ts';
@@ -61,6 +62,7 @@ export async function adopt(
   }
   if (forced.length === 0) return;
   await withTemporal(context, abort, async (temporal) => {
+    await refuseOtherCluster(temporal, kubernetes);
     for (const hypervisor of forced) {
       const after = await access.patch(hypervisor, { annotations: liftConsent(hypervisor, by, clock.now()) });
       await signalRun(temporal, after.name, after, 'annotations', by);

@@ -11,6 +11,7 @@ import { interruptible } from '../command/interruption.ts';
 import type { KubernetesAccess } from '../command/kubernetes-access.ts';
 import { withKubernetes } from '../command/kubernetes-access.ts';
 import { isCurrent, lifecycleOf } from '../command/lifecycle-condition.ts';
+import { refuseOtherCluster } from '../command/own-cluster.ts';
 import { whyNothingHappens } from '../command/lifecycle-mode.ts';
 import { retryConflicts } from '../../runtime/kubernetes/retry-conflicts.ts';
 import { arrivalSource, applyPlan, showFirstStatus, signalRun, showState, waitFor } from './send-hypervisor.ts';
@@ -98,6 +99,7 @@ export const sendHypervisor = (
   withHypervisors(context, async (surroundings) => {
     const { temporal, kubernetes, access, terminal, abort } = surroundings;
     const { acts } = await tellMode(surroundings, await readKnown(surroundings, host), wait);
+    await refuseOtherCluster(temporal, kubernetes);
     const { before, after, plan } = await retryConflicts(async () => {
       const before = await readKnown(surroundings, host);
       const plan = decide(before);

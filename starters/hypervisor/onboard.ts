@@ -9,6 +9,7 @@ import { explainError } from '../command/explain-error.ts';
 import type { HypervisorObject, SpeakingNode } from './hypervisor-objects.ts';
 import type { OnboardPlan } from './plan-onboard.ts';
 import { planOnboard } from './plan-onboard.ts';
+import { refuseOtherCluster } from '../command/own-cluster.ts';
 import { retryConflicts } from '../../runtime/kubernetes/retry-conflicts.ts';
 import { arrivalSource, applyPlan, showFirstStatus, signalRun, waitFor } from './send-hypervisor.ts';
 import { whoRuns } from '../command/who.ts';
@@ -48,6 +49,7 @@ async function onboard(
   const { context, temporal, kubernetes, access, terminal, abort } = surroundings;
   const by = whoRuns(as, context.env);
   const { acts } = await tellMode(surroundings, await access.read(host), wait);
+  await refuseOtherCluster(temporal, kubernetes);
   const { hypervisor, changed, plan } = await retryConflicts(async () => {
     const [before, node] = [await access.read(host), await readNode(surroundings, host)];
     const plan = planOnboard(before, node, skipTests);

@@ -16,6 +16,7 @@ import { commandFailureRun } from '../node-failure/failure-run.ts';
 import { commandRun, giveCommand, updateRun } from '../command/give-command.ts';
 import type { HypervisorObject } from '../hypervisor/hypervisor-objects.ts';
 import { readEvictions } from '../command/kubernetes-access.ts';
+import { refuseOtherCluster } from '../command/own-cluster.ts';
 import { describeLifecycle } from '../command/lifecycle-condition.ts';
 import { retryAgentPool, retryVsphereAgent } from '../agent-pool/retry-agent-pool.ts';
 import { retryVolume } from '../data-volume/retry-volume.ts';
@@ -111,6 +112,7 @@ async function retryHypervisor(
 ): Promise<void> {
   const { context, temporal, kubernetes, access, terminal, abort } = surroundings;
   const { name } = hypervisor;
+  await refuseOtherCluster(temporal, kubernetes);
   const { acts } = await tellMode(surroundings, hypervisor, false);
   if (how === 'now') {
     if (acts) terminal.print(await observeNow(temporal, hypervisor, by));

@@ -144,6 +144,13 @@ test('a region and a cluster that there are, are stopped', async () => {
     });
 });
 
+test('where a name tells no clusters apart, it says which one it has stopped', async () => {
+  const which = 'It holds the drover of the Kubernetes cluster at https://kubernetes, and no other.\n';
+  expect((await stop([], {})).stderr).toContain(which);
+  expect((await stop(['--kind', 'Eviction'], {})).stderr).toContain(which);
+  expect((await stop(['--region', 'eu-1'], { '': 'eu-1' })).stderr).not.toContain(which);
+});
+
 test('without Temporal it stops all the same, and says so', async () => {
   const away = droverFailure('TemporalUnavailable', 'Temporal at a:1 cannot be reached');
   const { code, written, stderr } = await stop(['--region', 'eu-1'], away);

@@ -176,6 +176,11 @@ async function obey(
       await setStop(kubernetes, namespace, stop, abort);
       if (json) return printJson(terminal, stop);
       terminal.print(oneLine(describeStop(stop)));
+      // Not checked as a name is: it holds at once, and without Temporal.
+      if (stop.of === 'all' || stop.of === 'kind')
+        terminal.remark(
+          `It holds the drover of the Kubernetes cluster at ${oneLine(kubernetes.server)}, and no other.`,
+        );
       terminal.remark(
         'drover changes nothing there until `drover stop --lift`. What is moving now goes on; `drover ls` shows it.',
       );

@@ -4,6 +4,7 @@ import { awaitFirstStatus } from '../command/first-status.ts';
 import { interruptible } from '../command/interruption.ts';
 import { withKubernetes } from '../command/kubernetes-access.ts';
 import { describeLifecycle } from '../command/lifecycle-condition.ts';
+import { refuseOtherCluster } from '../command/own-cluster.ts';
 import { whyNothingHappens } from '../command/lifecycle-mode.ts';
 import { renderNextCommands } from '../render/table.ts';
 import type { TemporalAccess } from '../command/temporal-access.ts';
@@ -31,7 +32,9 @@ export const retryVirtualMachine = (context: CommandContext, reference: ObjectRe
       withKubernetes(temporal, async (kubernetes) => {
         const access = virtualMachineAccess(kubernetes, abort);
         const surroundings = { context, temporal, access, terminal: context.terminal, abort };
-        await retryKnown(surroundings, await access.read(reference, 'Nothing was changed.'), by);
+        const machine = await access.read(reference, 'Nothing was changed.');
+        await refuseOtherCluster(temporal, kubernetes);
+        await retryKnown(surroundings, machine, by);
       }),
     ),
   );

@@ -1,6 +1,12 @@
+import { withClock } from '../../lab/clock.ts';
+import { applyHypervisors } from '../../lab/hypervisors.ts';
+import { applyObject } from '../../lab/kubernetes-objects.ts';
 import { evictionId, kubernetesQueue, workflowQueue, workflowTypes } from '../../contracts/ids.ts';
 import { droverFailure, failureCode } from '../../runtime/failure.ts';
 import { awaitClaim, claim, readClaim, readHeldNames } from '../../runtime/temporal/claim.ts';
+import { quickSettings } from '../flows/world-base.ts';
+import { simulatedCommand } from './command.ts';
+import { deploy } from './deployment.ts';
 import { loadWorkflows } from './bundle.ts';
 import { createSimulation } from './simulation.ts';
 
@@ -192,4 +198,61 @@ describe('the name of a cluster', () => {
       expect(await wait(['forbidden'])).toMatchObject({ outcome: 'KubernetesForbidden', holder: null });
     });
   });
+});
+
+test('no command changes an object of a kubeconfig that leads to another cluster', async () => {
+  const deployment = deploy({
+    bundle: await loadWorkflows(),
+    seed: 1,
+    parts: ['openstack'],
+    settings: { ...quickSettings, modes: { Eviction: 'act', Hypervisor: 'act' } },
+    bridge: false,
+  });
+  const { simulation, kubernetes } = deployment;
+  const { admin } = kubernetes;
+  const { client, clock } = simulation;
+  const drover = (...args: string[]) => simulatedCommand(deployment, args);
+  const story = async (): Promise<void> => {
+    await claim(client, { cluster: '', clusterUid: 'of another', region: null }, { clock });
+    await applyHypervisors(admin, { 'node-1': {} });
+    await applyObject(admin, {
+      apiVersion: 'kvm.cloud.sap/v1',
+      kind: 'Eviction',
+      metadata: { name: 'node-1' },
+      spec: { hypervisor: 'node-1', reason: 'test' },
+    });
+    const metadata = { namespace: 'default', name: 'one' };
+    const volume = { source: { pvc: { namespace: 'default', name: 'image' } }, storage: {} };
+    await applyObject(admin, { apiVersion: 'cdi.kubevirt.io/v1beta1', kind: 'DataVolume', metadata, spec: volume });
+    const machine = { className: 'small', imageName: 'vmi-1', storageClass: 'fast' };
+    await applyObject(admin, {
+      apiVersion: 'vmoperator.vmware.com/v1alpha6',
+      kind: 'VirtualMachine',
+      metadata,
+      spec: machine,
+    });
+    await client.workflow.start(workflowTypes.evictHypervisor, {
+      workflowId: evictionId('node-1'),
+      taskQueue: workflowQueue(''),
+      args: [{ hypervisor: 'node-1' }],
+    });
+    await clock.sleep(1_000);
+    for (const args of [
+      ['evict', 'node-1', '--reason', 'another'],
+      ['accept', 'node-1', '--consent', 'cold-migrate'],
+      ['onboard', 'node-1'],
+      ['maintain', 'node-1', '--reason', 'disks'],
+      ['activate', 'node-1'],
+      ['decommission', 'node-1', '--reason', 'lease ends'],
+      ['retry', 'vm', 'default/one'],
+      ['retry', 'dv', 'default/one'],
+    ])
+      expect([args, await drover(...args)]).toMatchObject([
+        args,
+        { code: 5, stderr: expect.stringContaining('belongs to another Kubernetes cluster (uid of another') },
+      ]);
+  };
+  await simulation.run(withClock(clock, story), minuteMs);
+  expect(simulation.runs()).toHaveLength(1);
+  deployment.close();
 });
