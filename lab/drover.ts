@@ -10,7 +10,7 @@ import {
   vsphereQueue,
   workflowQueue,
 } from '../contracts/ids.ts';
-import { readPollers } from '../runtime/temporal/task-queues.ts';
+import { polledSince, readPollers } from '../runtime/temporal/task-queues.ts';
 import { openClient, readTemporalSettings } from '../runtime/temporal/temporal.ts';
 import { checkoutDirectory, nodeSettings } from './context.ts';
 import { cacheDirectory } from '../runtime/cache.ts';
@@ -99,8 +99,10 @@ export async function startDrover(lab: DroverLab, options: DroverOptions): Promi
       path: join(dir, `${name}.kubeconfig`),
     });
 
+  // Polls of a worker that was killed do not count for the one that is started after it.
+  let startedMs = Date.now();
   const ready = {
-    worker: () => everyQueueIsPolled(common, lab.handles, given),
+    worker: () => everyQueueIsPolled(common, lab.handles, given, startedMs),
     bridge: () => answers(`http://${sections.bridge.healthAddress}/readyz`),
   };
   const start = async (name: 'worker' | 'bridge'): Promise<ProcessRecord> =>
@@ -138,13 +140,10 @@ export async function startDrover(lab: DroverLab, options: DroverOptions): Promi
       bridge: `http://${sections.bridge.healthAddress}/metrics`,
     },
     kill: (name) => killService(dir, name),
-    restart: async (name) =>
-      void (await respawnService(
-        dir,
-        name,
-        { ready: ready[name], readyTimeoutMs },
-        AbortSignal.timeout(readyTimeoutMs),
-      )),
+    async restart(name) {
+      if (name === 'worker') startedMs = Date.now();
+      await respawnService(dir, name, { ready: ready[name], readyTimeoutMs }, AbortSignal.timeout(readyTimeoutMs));
+    },
     async stop() {
       await stopServices(dir);
       releasePorts({ dir, cacheDir });
@@ -157,6 +156,7 @@ async function everyQueueIsPolled(
   env: Readonly<Record<string, string>>,
   { openstack, vsphere }: DroverLab['handles'],
   { modes = {}, cluster = '' }: GivenSettings,
+  sinceMs: number,
 ): Promise<boolean> {
   const isOn = (kind: string): boolean => (modes[kind] ?? 'off') !== 'off';
   const client = openClient(readTemporalSettings(env));
@@ -177,7 +177,7 @@ async function everyQueueIsPolled(
           ] as const)),
     ] as const;
     const pollers = await Promise.all(queues.map((queue) => readPollers(client, queue)));
-    return pollers.every(({ length }) => length > 0);
+    return pollers.every((ofQueue) => polledSince(ofQueue, sinceMs).length > 0);
   } finally {
     await client.connection.close();
   }

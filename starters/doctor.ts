@@ -117,9 +117,10 @@ async function examineTemporal(
     if (reached.some(({ status }) => status === 'fail')) return reached;
     const further = await Promise.all([
       examine('search attributes', abort, (signal) => checkSearchAttributes(client, namespace, fix, signal)),
-      examine('queues', abort, (signal) =>
-        checkQueues(client, neededQueues(config, { region, vcenters: vcenterNames(config, context.env) }), signal),
-      ),
+      examine('queues', abort, (signal) => {
+        const queues = neededQueues(config, { region, vcenters: vcenterNames(config, context.env) });
+        return checkQueues(client, queues, context.clock.now(), signal);
+      }),
       withKubernetes({ context, config, abort }, (access) =>
         examine('name of the cluster', abort, async (signal) =>
           checkClaim(

@@ -11,12 +11,31 @@ export interface TaskQueue {
   of: keyof typeof types;
 }
 
-/** Who polls a queue, by the identities they gave Temporal; empty when no worker does. */
-export async function readPollers(client: Client, { name, of }: TaskQueue): Promise<string[]> {
+/** By the identity that it gave Temporal. */
+export interface Poller {
+  identity: string;
+  /** When it polled last, by Temporal's clock, in Unix ms; null where Temporal does not say. A poll waits for 60 s. */
+  polledAtMs: number | null;
+}
+
+/**
+ * Who polls a queue, those that polled last first; empty when no worker does. Temporal names a worker that is gone for
+ * five minutes more.
+ */
+export async function readPollers(client: Client, { name, of }: TaskQueue): Promise<Poller[]> {
   const { pollers } = await client.workflowService.describeTaskQueue({
     namespace: client.options.namespace,
     taskQueue: { name },
     taskQueueType: types[of],
   });
-  return [...new Set((pollers ?? []).map(({ identity }) => identity ?? 'unknown'))];
+  const found = (pollers ?? []).map(({ identity, lastAccessTime }) => ({
+    identity: identity ?? 'unknown',
+    polledAtMs: lastAccessTime ? Number(lastAccessTime.seconds ?? 0) * 1_000 + (lastAccessTime.nanos ?? 0) / 1e6 : null,
+  }));
+  const lastFirst = found.toSorted((a, b) => (b.polledAtMs ?? Infinity) - (a.polledAtMs ?? Infinity));
+  return lastFirst.filter(({ identity }, index) => lastFirst.findIndex((one) => one.identity === identity) === index);
 }
+
+/** Those that have polled since. */
+export const polledSince = (pollers: readonly Poller[], sinceMs: number): Poller[] =>
+  pollers.filter(({ polledAtMs }) => polledAtMs === null || polledAtMs >= sinceMs);

@@ -1,5 +1,7 @@
 import { parseConfig } from '../../runtime/config/config.ts';
-import { neededQueues } from './temporal.ts';
+import type { Poller } from '../../runtime/temporal/task-queues.ts';
+import { readPollers } from '../../runtime/temporal/task-queues.ts';
+import { judgePollers, neededQueues } from './temporal.ts';
 
 const off = { Eviction: 'off', Hypervisor: 'off' };
 const always = ['drover', 'drover', 'kubernetes'];
@@ -39,4 +41,42 @@ test('queues begin with the name of the cluster', () => {
       (name) => `blue/${name}`,
     ),
   );
+});
+
+const now = Date.parse('2026-01-31T12:00:00Z');
+const poller = (identity: string, seconds: number | null): Poller => ({
+  identity,
+  polledAtMs: seconds === null ? null : now - seconds * 1_000,
+});
+
+test.each<[why: string, pollers: Poller[], status: string, message: string]>([
+  ['no worker', [], 'fail', 'no worker polls it'],
+  ['one', [poller('a', 59)], 'ok', 'polled by a'],
+  ['one that is ahead by its clock', [poller('a', -20)], 'ok', 'polled by a'],
+  ['one of which Temporal says no more', [poller('a', null)], 'ok', 'polled by a'],
+  ['many', ['a', 'b', 'c', 'd', 'e'].map((name) => poller(name, 1)), 'ok', 'polled by a, b, c and 2 more'],
+  ['one beside one that is gone', [poller('new', 5), poller('old', 200)], 'ok', 'polled by new'],
+  ['those that are gone', [poller('late', 185), poller('old', 290)], 'warn', 'last polled 3m 5s ago, by late'],
+])('a queue with %s', (_why, pollers, status, message) => {
+  expect(judgePollers({ name: 'drover', of: 'workflow' }, pollers, now)).toMatchObject({
+    check: 'queue drover (workflow)',
+    status,
+    message,
+    advice: status === 'ok' ? null : expect.stringContaining('drover worker'),
+  });
+});
+
+test('a worker that polls with several connections is one, as old as its last poll', async () => {
+  const at = (seconds: number) => ({ seconds: seconds as never, nanos: 500_000_000 });
+  const pollers = [
+    { identity: 'a', lastAccessTime: at(10) },
+    { identity: 'b', lastAccessTime: at(20) },
+    { identity: 'a', lastAccessTime: at(30) },
+  ];
+  const workflowService = { describeTaskQueue: async () => ({ pollers }) };
+  const client = { options: { namespace: 'n' }, workflowService } as never;
+  expect(await readPollers(client, { name: 'drover', of: 'activity' })).toEqual([
+    { identity: 'a', polledAtMs: 30_500 },
+    { identity: 'b', polledAtMs: 20_500 },
+  ]);
 });

@@ -14,12 +14,12 @@ import type { Kind } from '../../contracts/kinds/table.ts';
 import { searchAttributes } from '../../contracts/search-attributes.ts';
 import type { Config } from '../../runtime/config/config-schema.ts';
 import { speaksToVcenters } from '../../runtime/config/vsphere-settings.ts';
-import { readPollers } from '../../runtime/temporal/task-queues.ts';
-import type { TaskQueue } from '../../runtime/temporal/task-queues.ts';
+import { type Poller, polledSince, readPollers, type TaskQueue } from '../../runtime/temporal/task-queues.ts';
 import { unreachable } from '../../runtime/temporal/temporal.ts';
 import type { OpenedTemporal } from '../command/context.ts';
 import type { Finding } from './finding.ts';
-import { fail, ok } from './finding.ts';
+import { formatDuration } from '../render/duration.ts';
+import { fail, ok, warn } from './finding.ts';
 
 /** `temporal.api.enums.v1.IndexedValueType`. */
 const keyword = 2;
@@ -109,20 +109,35 @@ export function neededQueues(
   ];
 }
 
-export const checkQueues = (client: Client, queues: readonly TaskQueue[], signal: AbortSignal): Promise<Finding[]> =>
-  Promise.all(queues.map((queue) => checkQueue(client, queue, signal)));
-
-async function checkQueue(client: Client, { name, of }: TaskQueue, signal: AbortSignal): Promise<Finding> {
-  const identities = await client.withAbortSignal(signal, () => readPollers(client, { name, of }));
-  const check = `queue ${name} (${of})`;
-  if (identities.length === 0)
-    return fail(
-      check,
-      'no worker polls it',
-      'Start a worker with `drover worker`, or read the log of the one that should.',
-    );
-  return ok(
-    check,
-    `polled by ${identities.slice(0, 3).join(', ')}${identities.length > 3 ? ` and ${String(identities.length - 3)} more` : ''}`,
+export const checkQueues = (
+  client: Client,
+  queues: readonly TaskQueue[],
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<Finding[]> =>
+  Promise.all(
+    queues.map(async (queue) =>
+      judgePollers(queue, await client.withAbortSignal(signal, () => readPollers(client, queue)), nowMs),
+    ),
   );
+
+/** A poll waits for 60 s, and the clocks of two machines differ a little. */
+const silentMs = 90_000;
+
+/** Pure. */
+export function judgePollers({ name, of }: TaskQueue, pollers: readonly Poller[], nowMs: number): Finding {
+  const check = `queue ${name} (${of})`;
+  const [last] = pollers;
+  const start = 'Start a worker with `drover worker`, or read the log of the one that should.';
+  if (last === undefined) return fail(check, 'no worker polls it', start);
+  const living = polledSince(pollers, nowMs - silentMs);
+  if (living.length === 0)
+    return warn(
+      check,
+      `last polled ${formatDuration(nowMs - (last.polledAtMs ?? nowMs))} ago, by ${last.identity}`,
+      `The worker may be gone. ${start}`,
+    );
+  const more = living.length > 3 ? ` and ${String(living.length - 3)} more` : '';
+  const named = living.slice(0, 3).map(({ identity }) => identity);
+  return ok(check, `polled by ${named.join(', ')}${more}`);
 }
