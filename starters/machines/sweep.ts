@@ -9,7 +9,7 @@ import { parseId, parseReason } from '../command/arguments.ts';
 import { asOption, describedCommand, jsonOption, outputOption } from '../command/command.ts';
 import type { CommandContext } from '../command/context.ts';
 import { CommandError } from '../command/error.ts';
-import { exitCodes } from '../command/exit-codes.ts';
+import { type ExitCode, exitCodes } from '../command/exit-codes.ts';
 import { explainError } from '../command/explain-error.ts';
 import { updateRun } from '../command/give-command.ts';
 import { interruptible } from '../command/interruption.ts';
@@ -23,7 +23,7 @@ import { renderKeeps, renderSweep } from '../render/sweep.ts';
 import { deleteLeftoverCommand } from './delete-leftover.ts';
 import { findProviderId } from './kept-vm.ts';
 import { namespaceOf, namespaceOption } from './machine-namespace.ts';
-import { beginSweep, followSweep, readSweep } from './read-sweep.ts';
+import { beginSweep, followSweep, readSweep, type SweepView } from './read-sweep.ts';
 
 interface CommonOptions {
   namespace?: string;
@@ -70,9 +70,13 @@ const sweep = (context: CommandContext, options: CommonOptions & { dryRun?: bool
       if (isJson(options)) printJson(terminal, view);
       else for (const line of renderSweep(view, clock.now(), terminal.widthColumns())) terminal.print(line);
       if (view.outcome === null) terminal.remark('It goes on by itself: `drover sweep ls` shows how far it is.');
-      if (view.outcome !== 'reconciled' && view.outcome !== 'observed') context.exitCode = exitCodes.failed;
+      context.exitCode = exitCodeOfSweep(view.outcome, dryRun);
     }),
   );
+
+/** That nothing was deleted is what was wanted of a dry run alone: a worker that only observes does it to any. */
+export const exitCodeOfSweep = (outcome: SweepView['outcome'], dryRun: boolean): ExitCode =>
+  outcome === 'reconciled' || (outcome === 'observed' && dryRun) ? exitCodes.ok : exitCodes.failed;
 
 const lsCommand = (context: CommandContext): Command =>
   describedCommand(
