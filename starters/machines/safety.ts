@@ -9,6 +9,7 @@ import { readSafetyRun } from '../../runtime/temporal/read-freeze.ts';
 
 import { describedCommand, jsonOption, outputOption } from '../command/command.ts';
 import type { CommandContext } from '../command/context.ts';
+import { usageError } from '../command/error.ts';
 import { explainError } from '../command/explain-error.ts';
 import { interruptible } from '../command/interruption.ts';
 import { withKubernetes } from '../command/kubernetes-access.ts';
@@ -44,8 +45,12 @@ export const safetyCommand = (context: CommandContext): Command =>
         const { apiServers, namespaces } = config.machines;
         const asked = namespace === undefined ? namespaces : [namespace];
         const isJson = json || output === 'json';
-        if (asked.length === 0 && !isJson)
-          return terminal.print('drover watches no Machines: machines.namespaces is empty.');
+        // An empty answer would be taken for one in which all are thawed.
+        if (asked.length === 0)
+          throw usageError(
+            'drover’s settings name no namespace of Machines (machines.namespaces).',
+            'Say which one with --namespace, or name the settings that do: DROVER_CONFIG.',
+          );
         const [runs, { sets, problem }] = await Promise.all([
           readRuns(context, asked, abort),
           readSets({ context, config, abort }, asked),
