@@ -41,6 +41,30 @@ test.each<[string, JudgedMachine[], string, string]>([
   expect(judgeVm(vm, indexMachines(machines), { renamedAreKept: true })).toEqual({ verdict, why });
 });
 
+test.each<[string, JudgedMachine[], JudgedMachine[][], string, string]>([
+  ['a Machine of another namespace has it', [], [[], [machine({ name: 'other' })]], 'keep', 'OtherMachineHasIt'],
+  [
+    'so it has, though that of its own has another',
+    [machine({ providerId: other })],
+    [[machine({})]],
+    'keep',
+    'OtherMachineHasIt',
+  ],
+  ['one is being created there', [], [[machine({ providerId: '', phase: '' })]], 'keep', 'BeingCreated'],
+  ['one of its name there has another', [], [[machine({ providerId: other })]], 'orphan', 'MachineMissing'],
+  [
+    'of two of its name there, one is being created',
+    [],
+    [[machine({ providerId: '', phase: 'CrashLoopBackOff' })], [machine({ providerId: other })]],
+    'keep',
+    'BeingCreated',
+  ],
+])('%s', (_, machines, elsewhere, verdict, why) => {
+  const indexes = elsewhere.map(indexMachines);
+  expect(judgeVm(vm, indexMachines(machines), { renamedAreKept: true }, indexes)).toEqual({ verdict, why });
+  expect(judgeVm(vm, indexMachines(machines), { renamedAreKept: false }, indexes).verdict).toBe('orphan');
+});
+
 test('without the row of renamed VMs it is the replaced manager’s chart', () => {
   const machines = indexMachines([machine({ name: 'worker-2' })]);
   expect(judgeVm(vm, machines, { renamedAreKept: false })).toEqual({ verdict: 'orphan', why: 'MachineMissing' });

@@ -42,23 +42,30 @@ export type VmVerdict =
 
 /** Phases in which the replaced manager may make a VM that its Machine does not name yet. */
 const creating: readonly string[] = ['', 'CrashLoopBackOff'];
+const isBeingCreated = (machine: JudgedMachine | undefined): boolean =>
+  machine !== undefined && creating.includes(machine.phase);
 
 /**
- * The chart of the replaced manager's orphan sweep, and one row more: a VM that any Machine names by its id is kept,
- * whatever the VM is called. Pure; each line is a row of the table test (docs/charts/orphan-sweep.md).
+ * The chart of the replaced manager's orphan sweep, and more: a VM that any Machine names by its id is kept, whatever
+ * the VM is called, and so is one that a Machine of another namespace has, or is being created with. Pure; each line is
+ * a row of the table test (docs/charts/orphan-sweep.md).
  *
- * @param renamedAreKept whether that row holds; without it the chart is the replaced manager's
+ * @param renamedAreKept whether the additions hold; without them the chart is the replaced manager's
+ * @param elsewhere the Machines of other namespaces, whose classes may list the same VMs
  */
 export function judgeVm(
   { providerId, machineName }: Pick<ListedVm, 'providerId' | 'machineName'>,
   machines: MachineIndex,
   { renamedAreKept }: { renamedAreKept: boolean },
+  elsewhere: readonly MachineIndex[] = [],
 ): VmVerdict {
   const machine = machines.named(machineName);
   if (machine !== undefined && isSameProviderId(machine.providerId, providerId))
     return { verdict: 'keep', why: 'ProviderIdMatches' };
-  if (machine !== undefined && creating.includes(machine.phase)) return { verdict: 'keep', why: 'BeingCreated' };
-  if (renamedAreKept && machines.withProviderId(providerId) !== undefined)
+  if (isBeingCreated(machine)) return { verdict: 'keep', why: 'BeingCreated' };
+  if (renamedAreKept && [machines, ...elsewhere].some((index) => index.withProviderId(providerId) !== undefined))
     return { verdict: 'keep', why: 'OtherMachineHasIt' };
+  if (renamedAreKept && elsewhere.some((index) => isBeingCreated(index.named(machineName))))
+    return { verdict: 'keep', why: 'BeingCreated' };
   return { verdict: 'orphan', why: machine === undefined ? 'MachineMissing' : 'ProviderIdDiffers' };
 }

@@ -10,7 +10,7 @@ import { announce } from '../../kubernetes/lib/write-event.ts';
 import { mutate } from '../../lib/mutate.ts';
 import { whileBeating } from '../../lib/wait.ts';
 import { foundClasses, type FoundClass, openClass } from './open-class.ts';
-import { readMachines } from './read-machines.ts';
+import { readMachines, readMachinesElsewhere } from './read-machines.ts';
 import type { SweepTools } from './sweep-tools.ts';
 
 /** What the classes' Events say of. */
@@ -73,7 +73,10 @@ async function check(
       `there are no Machines in ${namespace} any more, so that every VM looks like an orphan`,
       true,
     );
-  const judged = judgeVm({ providerId, machineName }, index, settings.sweep);
+  const elsewhere = settings.sweep.renamedAreKept
+    ? await readMachinesElsewhere(client, settings.namespaces, namespace, signal)
+    : [];
+  const judged = judgeVm({ providerId, machineName }, index, settings.sweep, elsewhere);
   if (judged.verdict === 'keep') return kept('Refused', `it belongs to a Machine after all: ${judged.why}`);
   if (judged.why !== why) return kept('Refused', `it was ${why}, and is ${judged.why} now: the next sweep judges it`);
   if (settings.sweep.frozen) {

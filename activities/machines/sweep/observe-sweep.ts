@@ -26,7 +26,7 @@ import { readSweepInput } from '../../lib/input.ts';
 import { whileBeating } from '../../lib/wait.ts';
 import { foundClasses, type FoundClass, openClass, providerOf } from './open-class.ts';
 import { readLastSweep } from './read-last-sweep.ts';
-import { readMachines } from './read-machines.ts';
+import { readMachines, readMachinesElsewhere } from './read-machines.ts';
 import type { SweepConfig, SweepTools } from './sweep-tools.ts';
 
 /** Listed at once: each is a provider's work of many pages. */
@@ -48,7 +48,7 @@ type Request = Parameters<SweepActivities['observeSweep']>[0];
 /**
  * The VMs of every class first, and then the Machines, by one list: a Machine that was made before its VM is in it. A
  * class whose VMs cannot be listed is a finding; Machines, keeps of users, or a memory that cannot be read are
- * failures, as nothing can be judged without.
+ * failures, as nothing can be judged without. Machines of other namespaces are listed only where there is an orphan.
  */
 export async function observeSweep(tools: SweepTools, request: Request): Promise<SweepObservation | Unobserved> {
   const input = readSweepInput(request.input);
@@ -96,7 +96,7 @@ const nothing = (message: string): Unobserved => ({ kind: 'nothing', message });
 /** @param memoryOf the id whose last run's memory is asked for; null: the run has one */
 async function observe(
   tools: SweepTools,
-  { sweep, systemNamespace, hasTarget }: SweepConfig,
+  { namespaces, sweep, systemNamespace, hasTarget }: SweepConfig,
   { namespace }: SweepInput,
   memoryOf: string | null,
 ): Promise<ObservedSweep> {
@@ -107,9 +107,14 @@ async function observe(
   const lists = await listClasses(tools, namespace, found);
   const machines = await readMachines(client, namespace, signal);
   const keeps = await readKeeps(client, systemNamespace, signal);
+  const judge = (elsewhere: readonly MachineIndex[]) => judgeAll(lists, machines.index, elsewhere, keeps, sweep);
+  const byOwn = judge([]);
+  const { classes, candidates, listed } =
+    byOwn.candidates.length === 0 || !sweep.renamedAreKept
+      ? byOwn
+      : judge(await readMachinesElsewhere(client, namespaces, namespace, signal));
   const freeze = await tools.readFreeze(namespace, signal);
   const leftovers = leftoversOf(lists);
-  const { classes, candidates, listed } = judgeAll(lists, machines.index, keeps, sweep);
   return {
     classes,
     listed,
@@ -199,6 +204,7 @@ const noneKept = (): Record<KeepReason, number> => ({ ProviderIdMatches: 0, Bein
 function judgeAll(
   lists: readonly Listed[],
   machines: MachineIndex,
+  elsewhere: readonly MachineIndex[],
   keeps: SweepKeeps,
   sweep: SweepConfig['sweep'],
 ): { classes: SweptClass[]; candidates: Candidate[]; listed: number } {
@@ -213,7 +219,7 @@ function judgeAll(
       const key = providerIdKey(vm.providerId);
       if (seen.has(key)) continue;
       seen.add(key);
-      const judged = judgeVm(vm, machines, sweep);
+      const judged = judgeVm(vm, machines, sweep, elsewhere);
       if (judged.verdict === 'keep') kept[judged.why] += 1;
       else {
         orphans += 1;

@@ -1,7 +1,8 @@
+import pMap from 'p-map';
 import { z } from 'zod';
 
 import { namespace as namespaces } from '../../../contracts/kinds/resources.ts';
-import { indexMachines, type MachineIndex } from '../../../contracts/machine-safety/judge-vm.ts';
+import { indexMachines, type JudgedMachine, type MachineIndex } from '../../../contracts/machine-safety/judge-vm.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
 import { isFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
 import type { KubernetesObjects } from '../../../runtime/kubernetes/objects.ts';
@@ -22,6 +23,7 @@ const machineSchema = z.object({
   status: z.object({ currentStatus: z.object({ phase: z.string().optional() }).optional() }).optional(),
 });
 const machines = typed(resources.Machine, machineSchema);
+const namespacesAtOnce = 4;
 const ofUid = typed(namespaces, z.object({ metadata: z.object({ uid: z.string().min(1) }) }));
 
 /**
@@ -43,12 +45,33 @@ export async function readMachines(
       'AnswerMalformed',
       `The list of the Machines of ${namespace} has no version that grows (${resourceVersion.slice(0, 40) || 'none'}), so that a restored cluster would not be noticed; nothing is judged`,
     );
-  const judged = items.map(({ metadata: { name }, spec, status }) => ({
-    name,
-    providerId: spec?.providerID ?? '',
-    phase: status?.currentStatus?.phase ?? '',
-  }));
-  return { index: indexMachines(judged), resourceVersion: version, clusterUid };
+  return { index: indexMachines(items.map(judgedOf)), resourceVersion: version, clusterUid };
+}
+
+const judgedOf = ({ metadata: { name }, spec, status }: z.output<typeof machineSchema>): JudgedMachine => ({
+  name,
+  providerId: spec?.providerID ?? '',
+  phase: status?.currentStatus?.phase ?? '',
+});
+
+/**
+ * The Machines of the other namespaces that drover sweeps: where their classes have the same marks, each lists the VMs
+ * of the others. From etcd, too.
+ *
+ * @throws KubernetesForbidden, KubernetesUnavailable: what is not known to be an orphan is judged by no one
+ */
+export async function readMachinesElsewhere(
+  client: Pick<KubernetesObjects, 'list'>,
+  swept: readonly string[],
+  own: string,
+  signal: AbortSignal,
+): Promise<MachineIndex[]> {
+  const others = [...new Set(swept)].filter((namespace) => namespace !== own);
+  return await pMap(
+    others,
+    async (namespace) => indexMachines((await client.list(machines, { namespace }, signal)).map(judgedOf)),
+    { concurrency: namespacesAtOnce },
+  );
 }
 
 async function readClusterUid(

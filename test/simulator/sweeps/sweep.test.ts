@@ -61,6 +61,10 @@ interface World {
   audit: AuditEntry[];
   /** So much lower is the version of each list, as of a backup. */
   restoredBy: number;
+  /** `machines.namespaces`. */
+  namespaces: string[];
+  /** The namespace whose Machines drover may not list; null: none. */
+  unreadable: string | null;
 }
 
 const idOf = (name: string): string => `vsphere://eu-1/${name}`;
@@ -80,6 +84,8 @@ async function open(gates: Partial<SweepSettings> = {}, options: Partial<Simulat
     onListLeftovers: () => undefined,
     audit: [],
     restoredBy: 0,
+    namespaces: [namespace],
+    unreadable: null,
   };
   let kubernetes: FakeKubernetes | null = null;
   const simulation = createSimulation({
@@ -105,8 +111,8 @@ async function open(gates: Partial<SweepSettings> = {}, options: Partial<Simulat
       providerSpec: {},
       secretRef: { name: 'credential', namespace: system },
     });
-  const addMachine = (name: string, providerID = idOf(name)): Promise<unknown> =>
-    apply({ apiVersion: group, kind: 'Machine', metadata: { namespace, name }, spec: { providerID } });
+  const addMachine = (name: string, providerID = idOf(name), of = namespace): Promise<unknown> =>
+    apply({ apiVersion: group, kind: 'Machine', metadata: { namespace: of, name }, spec: { providerID } });
   await apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
   await apply({
     apiVersion: 'v1',
@@ -153,6 +159,11 @@ function activitiesOf({ client, clock }: Simulation, kubernetes: FakeKubernetes,
   return createSweepActivities({
     client: {
       ...objects,
+      list(resource, query, signal) {
+        if (query.namespace === world.unreadable)
+          throw droverFailure('KubernetesForbidden', `Machines of ${world.unreadable} may not be read`);
+        return objects.list(resource, query, signal);
+      },
       async listWithVersion(...query) {
         const { items, resourceVersion } = await objects.listWithVersion(...query);
         return { items, resourceVersion: String(Number(resourceVersion) - world.restoredBy) };
@@ -198,7 +209,7 @@ function activitiesOf({ client, clock }: Simulation, kubernetes: FakeKubernetes,
     },
     readFreeze: async () => world.freeze,
     readFreshFreeze: async () => world.freeze,
-    settings: { mode: world.mode, namespaces: [namespace], sweep, hasTarget: false, systemNamespace: system },
+    settings: { mode: world.mode, namespaces: world.namespaces, sweep, hasTarget: false, systemNamespace: system },
     cluster: '',
     signalWithStart: async (subject) =>
       void (await signalWithStart(
@@ -460,6 +471,48 @@ test('an approval that no user gives ends the run, and the next sweep asks again
   expect(await sweep()).toMatchObject({ outcome: 'blocked', reason: 'NotApproved' });
   expect(await sweep()).toMatchObject({ outcome: 'blocked', reason: 'NotApproved' });
   expect(left()).toHaveLength(5);
+  simulation.close();
+});
+
+test('a VM of a Machine of another namespace with the same marks is no orphan, while drover sweeps that one', async () => {
+  const { simulation, world, kubernetes, addMachine, orphan, run, sweep, left } = await open();
+  orphan('elsewhere', 'taken', 'lost');
+  await run(() =>
+    applyObject(kubernetes.admin, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shoot-2' } }),
+  );
+  await addMachine('of-another', idOf('elsewhere'), 'shoot-2');
+  world.namespaces.push('shoot-2');
+  // One that has come there since the observation is found by the check before the deletion.
+  world.onDelete = async (name) => {
+    if (name !== 'lost') return;
+    const path = resourcePath(group, 'machines', { namespace: 'shoot-2' });
+    const metadata = { namespace: 'shoot-2', name: 'late' };
+    const body = { apiVersion: group, kind: 'Machine', metadata, spec: { providerID: idOf('taken') } };
+    await kubernetes.admin.request({ method: 'POST', path, body }, never);
+  };
+  const result = await sweep();
+  expect(result).toMatchObject({ classes: [{ kept: { ProviderIdMatches: 1, OtherMachineHasIt: 2 }, orphans: 0 }] });
+  expect([world.deleted, left()]).toEqual([['lost'], ['healthy', 'elsewhere', 'taken']]);
+  world.namespaces.pop();
+  world.onDelete = () => undefined;
+  await sweep();
+  expect(left()).toEqual(['healthy']);
+  simulation.close();
+});
+
+test('where the Machines of another namespace cannot be read, nothing is judged', async () => {
+  const { simulation, world, orphan, run, start, pass, left, progress } = await open();
+  orphan('lost');
+  world.namespaces.push('shoot-2');
+  world.unreadable = 'shoot-2';
+  await start();
+  await pass(10 * minute);
+  expect(left()).toEqual(['healthy', 'lost']);
+  expect(JSON.stringify(await progress())).toContain('shoot-2 may not be read');
+  world.unreadable = null;
+  await run(() => simulation.client.workflow.getHandle(orphanSweepId(namespace)).signal('retryNow'));
+  await pass(minute);
+  expect(left()).toEqual(['healthy']);
   simulation.close();
 });
 
