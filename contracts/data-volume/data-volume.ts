@@ -64,6 +64,7 @@ export interface DesiredVolume {
   /** The PVC that holds its data already; null: none. */
   prePopulatedBy: string | null;
   isPermissive: boolean;
+  /** It asks to be bound before it is used: read, and not heeded. */
   bindsImmediately: boolean;
   crashConsistent: boolean;
   /** Null: as in the settings. */

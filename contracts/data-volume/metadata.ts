@@ -15,7 +15,10 @@ export const volumeAnnotations = {
   populatedFor: `${cdi}/storage.populatedFor`,
   /** On a DataVolume or a PVC: `true` or `false`, before the setting. */
   allowClaimAdoption: `${cdi}/allowClaimAdoption`,
-  /** On a DataVolume, its presence: a volume of a class that waits for a consumer is bound at once. */
+  /**
+   * On a DataVolume, its presence: CDI binds a volume of a class that waits for a consumer at once, by a Pod that uses
+   * it. drover runs no such Pod, and the volume waits for its consumer (docs/adr/0020-how-a-volume-is-cloned.md).
+   */
   bindImmediately: `${cdi}/storage.bind.immediate.requested`,
   /** On a DataVolume, its presence: sizes are not compared. */
   permissiveClone: `${cdi}/permissiveClone`,
