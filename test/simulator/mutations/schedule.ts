@@ -3,7 +3,7 @@ import type { ForcedDownRequest } from '../../../contracts/node-failure/fencing.
 import type { Clock } from '../../../runtime/clock.ts';
 import { renameEachAttempt } from '../../faults/blind-clone.ts';
 import { blindStart } from '../../faults/blind-start.ts';
-import { asked, type Mutation, policyChangeSkipped, skipped } from './mutation.ts';
+import { asked, type Mutation, policyChangeSkipped, sizeUntrue, skipped } from './mutation.ts';
 import { nodeFailureMutations } from './node-failure.ts';
 import type { EventKind, Schedule, ScheduledEvent } from '../schedules/schedule.ts';
 
@@ -90,6 +90,13 @@ export const scheduleMutations: readonly Mutation[] = [
     breaks: 'a VM has the class that its spec names',
     caughtBy: after(created, at(minuteMs, 'powerVm'), at(2 * minuteMs, 'resizeVm', 0, 20_000)),
     mutate: skipped('submitReconfigure', null),
+  },
+  {
+    name: 'sizeUntrueAtRandom',
+    breaks: 'a VM has the size that drover observes',
+    caughtBy: after(created, at(minuteMs, 'powerVm'), at(2 * minuteMs, 'resizeVm', 0, 20_000)),
+    says: /invariant 13: .* CPUs instead of 2/u,
+    mutate: sizeUntrue,
   },
   // Policies.
   {
