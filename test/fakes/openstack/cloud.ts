@@ -5,7 +5,7 @@ import { uuidFrom } from '../uuid.ts';
 import { seedModel } from './seed-model.ts';
 import type { ComputeHost, Model } from './model.ts';
 
-export type ServiceKey = 'keystone' | 'nova' | 'placement' | 'glance';
+export type ServiceKey = 'keystone' | 'nova' | 'placement' | 'glance' | 'cinder';
 
 /** The simulated OpenStack at work: its state, its time, its ids. */
 export interface Cloud {
@@ -55,8 +55,8 @@ export function createCloud({
     clock,
     random,
     journal: {
-      calls: { keystone: [], nova: [], placement: [], glance: [] },
-      pending: { keystone: new Set(), nova: new Set(), placement: new Set(), glance: new Set() },
+      calls: { keystone: [], nova: [], placement: [], glance: [], cinder: [] },
+      pending: { keystone: new Set(), nova: new Set(), placement: new Set(), glance: new Set(), cinder: new Set() },
       migrations: [],
     },
     nowMs: () => clock.now(),

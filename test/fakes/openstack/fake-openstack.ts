@@ -14,7 +14,7 @@ import { createFakeFleet } from './fleet.ts';
 import { createFakeHttp } from './http.ts';
 import { urls } from './keystone.ts';
 import { uuidOf } from './ids.ts';
-import type { Model } from './model.ts';
+import type { Model, SimulatedVolume } from './model.ts';
 import { addHost, crashCompute, startCompute } from './nova/compute-hosts.ts';
 import { serve } from './services.ts';
 
@@ -42,6 +42,8 @@ export interface FakeOpenStack {
   readonly fleet: Fleet;
   /** nova-compute goes with its machine. Nova does not hear of it. */
   readonly losePower: (host: string) => void;
+  /** A volume; from the first one on the cloud has a Cinder. Returns its id. */
+  readonly addVolume: (volume: Omit<SimulatedVolume, 'id' | 'createdMs'>) => string;
   readonly journal: {
     readonly apiCalls: (service: ServiceKey, sinceMs?: number) => ApiCall[];
     /** Requests that have arrived, and are not answered yet: their status is 0. What they ask for may be so by now. */
@@ -70,6 +72,12 @@ export function createFakeOpenStack({
     losePower: (name) => {
       const host = cloud.model.hosts.get(name);
       if (host?.isRunning === true) crashCompute(cloud, host);
+    },
+    addVolume(volume) {
+      const id = cloud.uuid();
+      cloud.model.volumes ??= new Map();
+      cloud.model.volumes.set(id, { id, createdMs: cloud.nowMs(), ...volume });
+      return id;
     },
     journal: {
       apiCalls: (service, sinceMs = 0) => cloud.journal.calls[service].filter(({ timeMs }) => timeMs >= sinceMs),

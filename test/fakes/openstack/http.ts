@@ -12,6 +12,7 @@ const services: Partial<Record<HttpRequest['service'], ServiceKey>> = {
   Nova: 'nova',
   Placement: 'placement',
   Glance: 'glance',
+  Cinder: 'cinder',
 };
 
 function keyOf(service: HttpRequest['service']): ServiceKey {

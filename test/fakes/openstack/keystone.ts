@@ -8,6 +8,7 @@ export const urls = {
   nova: 'http://nova.fake/v2.1',
   placement: 'http://placement.fake',
   glance: 'http://glance.fake/v2',
+  cinder: 'http://cinder.fake/v3',
 } as const;
 
 const keystoneRefusal = (
@@ -84,7 +85,7 @@ function authenticate(
   return user;
 }
 
-function viewToken({ region, model: { keystone } }: Cloud, { user, issuedMs, expiresMs }: Token): object {
+function viewToken({ region, model: { keystone, volumes } }: Cloud, { user, issuedMs, expiresMs }: Token): object {
   const domain = { id: 'default', name: 'Default' };
   const service = (type: string, name: string, url: string) => ({
     type,
@@ -111,6 +112,7 @@ function viewToken({ region, model: { keystone } }: Cloud, { user, issuedMs, exp
       service('compute', 'nova', urls.nova),
       service('placement', 'placement', urls.placement),
       service('image', 'glance', urls.glance),
+      ...(volumes === null ? [] : [service('volumev3', 'cinder', urls.cinder)]),
     ],
   };
 }

@@ -22,10 +22,21 @@ export interface Model {
   readonly imageId: string;
   /** By id, what Glance has. */
   readonly images: Map<string, { tags: readonly string[] }>;
+  /** By id; null: the cloud has no Cinder, as the lab has none. */
+  volumes: Map<string, SimulatedVolume> | null;
   /** How the next attempts of a guest to move go, by server. */
   readonly scripts: Map<string, GuestScript>;
   readonly placement: PlacementState;
   readonly keystone: KeystoneState;
+}
+
+export interface SimulatedVolume {
+  readonly id: string;
+  readonly name: string;
+  readonly metadata: Readonly<Record<string, string>>;
+  /** Null: no server has it. */
+  readonly serverId: string | null;
+  readonly createdMs: number;
 }
 
 export interface ComputeHost {

@@ -85,6 +85,7 @@ export function seedModel(uuid: () => string): Model {
       [uuidOf('image.lab.drover.dev'), { tags: [] }],
       [uuidOf('amphora.lab.drover.dev'), { tags: ['amphora'] }],
     ]),
+    volumes: null,
     scripts: new Map(),
     placement: { providers: new Map(), consumers: new Map(), traits: new Set(standardTraits) },
     keystone: {

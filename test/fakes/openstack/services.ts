@@ -1,4 +1,5 @@
 import type { ApiCall } from '../../../lab/openstack/journal.ts';
+import { answerCinder } from './cinder.ts';
 import type { Cloud, ServiceKey } from './cloud.ts';
 import { answerGlance } from './glance.ts';
 import { answerKeystone, userOf } from './keystone.ts';
@@ -68,6 +69,7 @@ async function answerOf(cloud: Cloud, request: ServiceRequest, requestId: string
       requestId,
     };
     if (service === 'placement') return await answerPlacement({ cloud, request: wire }, method, path);
+    if (service === 'cinder') return answerCinder(cloud, method, path);
     if (service === 'glance') return answerGlance(cloud, wire);
     return await answerNova({ cloud, request: wire, takesTime: request.as === undefined }, method, path);
   } catch (error) {
@@ -83,7 +85,9 @@ const pathInJournal = ({ service, path }: ServiceRequest): string =>
       ? `/v3${path}`
       : service === 'glance'
         ? `/v2${path}`
-        : path;
+        : service === 'cinder'
+          ? `/v3${path}`
+          : path;
 
 /**
  * For POST …/action which one, for PUT …/os-services/… the status that was asked for: as the lab's access log has it.

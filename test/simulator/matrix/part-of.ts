@@ -4,7 +4,7 @@ import { type ModelName, type PartName, parts } from './parts.ts';
 import { poolStories } from '../pools/pool-faults.ts';
 import { findScenario } from '../scenarios.ts';
 import { cellsOf, isStory } from './stories.ts';
-import { sweepStory } from '../sweeps/sweep-faults.ts';
+import { sweepStories } from '../sweeps/sweep-faults.ts';
 import type { HistoryEvent } from '../temporal/sdk.ts';
 
 let runs: CleanRuns | null = null;
@@ -17,7 +17,7 @@ const hasFailure = (name: string): boolean =>
 /** Which part of the matrix a scenario or a story is in. */
 export function partOf(name: string): PartName {
   if (isStory(name)) {
-    if (name === sweepStory.name) return 'machines';
+    if (sweepStories.some((story) => story.name === name)) return 'machines';
     return poolStories.some((story) => story.name === name) ? 'agentPools' : 'clones';
   }
   switch (findScenario(name).subject) {

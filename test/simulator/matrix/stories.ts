@@ -8,7 +8,7 @@ import { poolStories } from '../pools/pool-faults.ts';
 import { findScenario, scenarios } from '../scenarios.ts';
 import type { WorkflowBundle } from '../simulation.ts';
 import { activityFaults, type Story, storyCells, tellStory } from './story-faults.ts';
-import { sweepStory } from '../sweeps/sweep-faults.ts';
+import { sweepStories } from '../sweeps/sweep-faults.ts';
 import { volumeStories } from '../volumes/volume-faults.ts';
 
 /** Whatever has cells: scenarios, which are about objects of one kind, and stories, which are about many. */
@@ -27,7 +27,11 @@ const told = <World extends { deployment: Deployment }>(story: Story<World>): To
   tell: (targets, options) => tellStory(story, targets, options),
 });
 
-export const stories: readonly ToldStory[] = [told(sweepStory), ...poolStories.map(told), ...volumeStories.map(told)];
+export const stories: readonly ToldStory[] = [
+  ...sweepStories.map(told),
+  ...poolStories.map(told),
+  ...volumeStories.map(told),
+];
 
 export interface SimulatedNamed {
   name: string;

@@ -60,17 +60,10 @@ const ofVirtualMachines: WithoutCells = {
   watchVcenter: { testedBy: 'test/contracts/vsphere-watch.ts' },
 };
 
-const ofMachines: WithoutCells = {
-  annotateNodes: { testedBy: 'activities/machines/annotate-nodes.test.ts' },
-  deleteLeftover: { testedBy: 'test/simulator/sweeps/sweep.test.ts' },
-  publishSweep: { needsNone: 'it writes Events, each once more where its answer is lost' },
-};
-
 export const withoutCells: WithoutCells = {
   ...ofMigrations,
   ...ofEvictions,
   ...ofHypervisors,
   ...ofNodeFailures,
   ...ofVirtualMachines,
-  ...ofMachines,
 };

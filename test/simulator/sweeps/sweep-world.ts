@@ -44,6 +44,8 @@ export interface SweepWorld {
 export interface SweepWorldOptions extends Partial<Omit<DeploymentOptions, 'settings' | 'parts'>> {
   /** As in `machines.sweep`; by default nothing is on probation. */
   sweep?: object;
+  /** As in `machines`: for so long a Node may have no Machine. */
+  creationTimeoutMs?: number;
   /** Whether the Nodes are in a cluster of their own. */
   hasTarget?: boolean;
 }
@@ -55,7 +57,7 @@ const forAtMostMs = 24 * 3_600_000;
  * in virtual time.
  */
 export async function inSweepWorld<Result>(
-  { sweep = {}, hasTarget = false, ...options }: SweepWorldOptions,
+  { sweep = {}, creationTimeoutMs = 20 * minuteMs, hasTarget = false, ...options }: SweepWorldOptions,
   story: (world: SweepWorld) => Promise<Result>,
 ): Promise<Result> {
   const deployment = deploy({
@@ -66,6 +68,7 @@ export async function inSweepWorld<Result>(
       modes: { Eviction: 'off', Machine: 'act' },
       machines: {
         namespaces: [machineFixture.namespace],
+        creationTimeoutMs,
         targetKubeconfig: hasTarget ? '/etc/drover/target' : null,
         sweep: { periodMs, jitterMs: 0, ageMs: 3 * periodMs, longRetryMs: periodMs / 2, probationMs: 0, ...sweep },
         apiServers: { periodMs: 10_000, timeoutMs: 10_000 },
