@@ -88,7 +88,7 @@ function renderIndex(records: Records): string {
 }
 
 function section(name: SeriesName, record: EvidenceRecord, body: string): string {
-  const { title, command, seed, machine, startedAt, endedAt, attempts, failures, note } = record;
+  const { title, command, seed, machine, startedAt, endedAt, attempts, counts, failures, note } = record;
   const where = machine === unknown ? unknown : `${machine.cores} × ${machine.cpu}, ${machine.memoryGiB} GiB`;
   const summary = [
     `commit ${commitOf(record)}`,
@@ -104,7 +104,7 @@ function section(name: SeriesName, record: EvidenceRecord, body: string): string
   );
   return [
     `## ${series[name].title}: ${day(record)}`,
-    `${title}: ${withSample(record)}.`,
+    `${sampleOf(counts) ?? title}: ${countsOf(counts)}.`,
     `\`${command}\`; ${summary.join('; ')}.`,
     ...(note === undefined ? [] : [note]),
     body,
