@@ -146,10 +146,33 @@ const rows: Row[] = [
     nodeOf(),
     { maintenance: 'termination', fromNode: [...memory, 'lifecycleEnabled', 'maintenance', 'skipTests'] },
     patched(
-      { annotations: fromNode('lifecycleEnabled', 'skipTests'), spec: { maintenance: 'ha' } },
-      { spec: { maintenance: '' } },
+      { spec: { maintenance: 'ha' } },
+      { annotations: fromNode('lifecycleEnabled', 'skipTests'), spec: { maintenance: '' } },
     ),
   ],
+  [
+    'what else is taken over on that way leaves it drover’s',
+    nodeOf({ labels: { ...nodeOf().labels, 'kubernetes.metal.cloud.sap/bb': 'bb1' } }),
+    { maintenance: 'termination', fromNode: [...memory, 'lifecycleEnabled', 'maintenance', 'skipTests'] },
+    patched(
+      {
+        labels: { 'kubernetes.metal.cloud.sap/bb': 'bb1' },
+        annotations: fromNode('label:kubernetes.metal.cloud.sap/bb', 'lifecycleEnabled', 'maintenance', 'skipTests'),
+        spec: { maintenance: 'ha' },
+      },
+      {
+        annotations: fromNode('label:kubernetes.metal.cloud.sap/bb', 'lifecycleEnabled', 'skipTests'),
+        spec: { maintenance: '' },
+      },
+    ),
+  ],
+  [
+    'where only the first of the two patches was written, it is taken back the rest of the way',
+    nodeOf(),
+    { maintenance: 'ha', fromNode: [...memory, 'lifecycleEnabled', 'maintenance', 'skipTests'] },
+    patched({ annotations: fromNode('lifecycleEnabled', 'skipTests'), spec: { maintenance: '' } }),
+  ],
+  ['a failed host’s ha stays', nodeOf(), { maintenance: 'ha' }, null],
   ['not where a user asked for it', nodeOf(), { maintenance: 'termination' }, null],
   [
     'nor while the Node terminates',

@@ -101,7 +101,9 @@ export function mapNode(
   const asked = askedBy(node);
   const terminates = isTerminating(desired, node);
   const isMine = (memory: string): boolean => desired.fromNode.includes(memory);
-  const undoTermination = desired.maintenance === 'termination' && !terminates && isMine('maintenance');
+  // `ha` is where an undo was interrupted.
+  const undoTermination =
+    (desired.maintenance === 'termination' || desired.maintenance === 'ha') && !terminates && isMine('maintenance');
   // kube-apiserver lets no user change the spec of a Hypervisor that terminates, but for leaving that mode.
   const mayWrite = desired.maintenance !== 'termination' || undoTermination;
 
@@ -118,9 +120,15 @@ export function mapNode(
     : desired.fromNode.filter((memory) => memory === 'lifecycleEnabled' || memory === 'skipTests');
   const keptMaintenance =
     isMine('maintenance') && desired.maintenance === 'termination' && !undoTermination ? ['maintenance'] : [];
-  const fromNode = [...keptFields, ...keptMaintenance, ...Object.keys(labels).map(labelMemory)].toSorted().join(',');
+  const known = [...keptFields, ...keptMaintenance, ...Object.keys(labels).map(labelMemory)];
+  const fromNodePatch = (memory: string[]): Record<string, string> => {
+    const fromNode = memory.toSorted().join(',');
+    return fromNode === desired.fromNode.toSorted().join(',') ? {} : { [hypervisorAnnotations.fromNode]: fromNode };
+  };
+  // On the way through `ha` it is still drover's: should the second patch fail, it is made later.
+  const isHalfWay = undoTermination && desired.maintenance === 'termination';
   const annotationPatch: Record<string, string> = {
-    ...(fromNode !== desired.fromNode.toSorted().join(',') && { [hypervisorAnnotations.fromNode]: fromNode }),
+    ...fromNodePatch(isHalfWay ? [...known, 'maintenance'] : known),
     ...(desired.nodeUid !== node.uid && { [hypervisorAnnotations.nodeUid]: node.uid }),
     ...(node.bootId !== '' &&
       desired.lastBootId !== node.bootId && { [hypervisorAnnotations.lastBootId]: node.bootId }),
@@ -133,11 +141,14 @@ export function mapNode(
   };
   if (undoTermination) {
     // The only way out of `termination` that the CRD's rule allows leads through `ha`.
-    return {
-      kind: 'patchHypervisor',
-      patches: [{ ...patch, spec: { ...spec, maintenance: 'ha' } }, { spec: { maintenance: '' } }],
-      summary: `The Node terminates no more: take ${desired.name} out of termination`,
-    };
+    const patches: HypervisorPatch[] = isHalfWay
+      ? [
+          { ...patch, spec: { ...spec, maintenance: 'ha' } },
+          { annotations: fromNodePatch(known), spec: { maintenance: '' } },
+        ]
+      : [{ ...patch, spec: { ...spec, maintenance: '' } }];
+    const summary = `The Node terminates no more: take ${desired.name} out of termination`;
+    return { kind: 'patchHypervisor', patches, summary };
   }
   return Object.keys(patch).length === 0
     ? null
