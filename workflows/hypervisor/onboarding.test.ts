@@ -268,6 +268,16 @@ describe('the way into service', () => {
       'execute +tenant_filter_tests -tenants',
     ],
     [
+      'and the zone: until that is known the host is still where guests come, and stays disabled',
+      {
+        state: 'testing',
+        ...withSmoke,
+        desired: { labels: {} },
+        nova: disabledFor('drover: maintenance manual'),
+      },
+      /^wait: the label topology.kubernetes.io\/zone on Node node-1: without its zone/,
+    ],
+    [
       'and an enabled service',
       { state: 'testing', ...withSmoke, ...inTests, nova: disabledFor('drover: maintenance manual') },
       'execute enable "drover: maintenance manual"',

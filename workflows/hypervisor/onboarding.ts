@@ -262,9 +262,15 @@ const whoseSmoke = (context: Context): Whose =>
 
 /**
  * Nova starts servers only on a host that is enabled: before that, guests have to be kept off it by the test aggregate.
+ * Without its zone, which it is to be in too, it is still in those of the spec.
  */
 function planSmoke(context: Context, check: Draft): Decision | Transition {
-  const { observed, settings } = context;
+  const { desired, observed, settings } = context;
+  if (zoneOf(context) === null)
+    return wait(
+      'ZoneUnknown',
+      `the label topology.kubernetes.io/zone on Node ${desired.name}: without its zone the host is not kept off guests while a server is tested on it`,
+    );
   const problem = membershipProblem(context) ?? isolationProblem(observed.aggregates, settings.testAggregate);
   if (problem !== null) return planAbort(context, problem, whoseSmoke(context));
   return planMembership(context) ?? planEnabling(context) ?? execute(check);
