@@ -57,6 +57,9 @@ test('kube-apiserver is away while a Node is awaited, and the Eviction was to be
       spec: { hypervisor: host, reason: 'test' },
     });
     await untilReason('WaitingForNode');
+    expect(await client.workflow.getHandle(evictionId(host)).executeUpdate(messages.retryNow, { args: [{}] })).toBe(
+      'What the run waits to try again, it tries now.',
+    );
     network.setAway('kubernetes', true);
     await client.workflow.getHandle(evictionId(host)).signal(messages.objectChanged, unseenChange('spec'));
     await clock.sleep(10 * minuteMs);

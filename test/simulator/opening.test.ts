@@ -1,8 +1,9 @@
 import type { Client, WorkflowHandle } from '@temporalio/client';
 import { findCondition } from '../../contracts/conditions.ts';
 import type { Eviction } from '../../contracts/crds/eviction.ts';
+import { retryHandledAnnotation } from '../../contracts/eviction/annotations.ts';
 import { evictionConditions } from '../../contracts/eviction/conditions.ts';
-import { evictionId, kubernetesQueue, workflowQueue, workflowTypes } from '../../contracts/ids.ts';
+import { annotations, evictionId, kubernetesQueue, workflowQueue, workflowTypes } from '../../contracts/ids.ts';
 import { asSignal, messages, unseenChange } from '../../contracts/messages.ts';
 import { withClock } from '../../lab/clock.ts';
 import { applyHypervisors } from '../../lab/hypervisors.ts';
@@ -100,6 +101,82 @@ test('an Eviction that is made just as the one before is let go is served', asyn
     const second = await objects.get(resources.Eviction, { name: 'second' }, never);
     expect(findCondition(second?.status?.conditions, evictionConditions.evicting)).toMatchObject({
       reason: 'Succeeded',
+    });
+  };
+  await simulation.run(withClock(simulation.clock, evict), 600_000);
+  deployment.close();
+});
+
+test('a retry that comes while the run lingers starts the Eviction again', async () => {
+  let openings = 0;
+  const deployment = deploy({
+    bundle: await loadWorkflows(),
+    seed: 1,
+    parts: ['openstack'],
+    settings: { ...quickSettings, eviction: { ...quickSettings.eviction, lingerMs: 60_000 } },
+    bridge: false,
+    onActivity({ activity, args: [, servingUid] }) {
+      if (activity === 'openEviction' && servingUid === null) openings += 1;
+      return 'works';
+    },
+  });
+  const { simulation, kubernetes } = deployment;
+  const { admin } = kubernetes;
+  const { client, clock } = simulation;
+  const evict = async (): Promise<void> => {
+    await applyObject(admin, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'monsoon3' } });
+    await applyHypervisors(admin, Object.fromEntries(hosts.map((name) => [name, {}])));
+    const spec = { hypervisor: host, reason: 'test' };
+    await applyObject(admin, { apiVersion: 'kvm.cloud.sap/v1', kind: 'Eviction', metadata: { name: 'first' }, spec });
+    await client.workflow.start(workflowTypes.evictHypervisor, {
+      workflowId: evictionId(host),
+      taskQueue: workflowQueue(''),
+      args: [{ hypervisor: host }],
+    });
+    await clock.sleep(15_000);
+    expect(simulation.openRuns()).toContain(evictionId(host));
+    expect(openings).toBe(1);
+    expect(await simulatedCommand(deployment, ['retry', host])).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^Eviction first of node-1 is tried again\.$/mu),
+    });
+    await clock.sleep(5_000);
+    expect(openings).toBe(2);
+    const first = await openObjects(admin).get(resources.Eviction, { name: 'first' }, never);
+    expect(first?.metadata.annotations).toMatchObject({
+      [retryHandledAnnotation]: first?.metadata.annotations?.[annotations.retry],
+    });
+  };
+  await simulation.run(withClock(clock, evict), 600_000);
+  deployment.close();
+});
+
+test('a retry that comes while a run that was stopped closes is refused', async () => {
+  const refused = Promise.withResolvers<unknown>();
+  const deployment = deploy({
+    bundle: await loadWorkflows(),
+    seed: 1,
+    parts: ['openstack'],
+    settings: quickSettings,
+    bridge: true,
+    onActivity({ activity }) {
+      const retry = () =>
+        simulation.client.workflow.getHandle(evictionId(host)).executeUpdate(messages.retryNow, { args: [{}] });
+      if (activity === 'cancelRun') retry().then(refused.resolve, refused.resolve);
+      return 'works';
+    },
+  });
+  const { simulation, kubernetes } = deployment;
+  const { admin } = kubernetes;
+  const evict = async (): Promise<void> => {
+    await applyObject(admin, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'monsoon3' } });
+    await applyHypervisors(admin, Object.fromEntries(hosts.map((name) => [name, {}])));
+    const spec = { hypervisor: host, reason: 'test' };
+    await applyObject(admin, { apiVersion: 'kvm.cloud.sap/v1', kind: 'Eviction', metadata: { name: 'first' }, spec });
+    await simulation.clock.sleep(1_000);
+    await openObjects(admin).delete(resources.Eviction, { name: 'first' }, never);
+    expect(await refused.promise).toMatchObject({
+      cause: { type: 'InvalidInput', message: expect.stringContaining('The eviction has ended.') },
     });
   };
   await simulation.run(withClock(simulation.clock, evict), 600_000);

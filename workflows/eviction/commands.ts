@@ -180,18 +180,20 @@ function find(run: Steered, nameOrId: string): TrackedInstance {
 /**
  * Accepts every command both as an update, which answers, and as a signal of the same name, because `tctl` knows no
  * updates. A command that comes before the run has opened its Eviction waits for that; `retryNow` makes the run try
- * again at once, whatever it waits for.
+ * again at once, whatever it waits for. One that has ended is tried again by its annotation alone, also while the run
+ * lingers.
  */
 export function handleCommands(inbox: EvictionInbox): void {
   for (const name of Object.keys(commands) as CommandName[]) {
     const handle = async (given: unknown): Promise<string> => {
       wake({ inbox });
+      if (name === 'retryNow' && inbox.concluded) return refuse(hasEnded);
       if (name === 'retryNow' && (inbox.run === null || inbox.run.state.end !== null))
         return 'What the run waits to try again, it tries now.';
       if (inbox.run === null) await condition(() => inbox.run !== null || inbox.ending);
       const { run } = inbox;
       if (run === null) return refuse('The run ends: there is no open Eviction for its host.');
-      if (run.state.end !== null) return refuse('The eviction has ended. `drover describe` shows how.');
+      if (run.state.end !== null) return refuse(hasEnded);
       const answer = apply(run, name, readCommand(name, given));
       run.unpublished = true;
       wake(run);
@@ -203,6 +205,8 @@ export function handleCommands(inbox: EvictionInbox): void {
     setHandler(asSignal(command), (given) => handle(given).then(ignore, ignore));
   }
 }
+
+const hasEnded = 'The eviction has ended. `drover describe` shows how.';
 
 const apply = <Name extends CommandName>(run: EvictionRun, name: Name, argument: CommandArguments[Name]): string =>
   commands[name](run, argument, Date.now());

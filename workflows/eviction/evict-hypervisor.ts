@@ -58,7 +58,14 @@ const slackMs = 60_000;
  */
 export async function evictHypervisor(input: EvictionInput, carried?: EvictionState): Promise<EvictionResult> {
   const { hypervisor } = readInput({ kind: 'Hypervisor', input: ['hypervisor'] }, input);
-  const inbox: EvictionInbox = { run: null, changed: false, cancelled: false, ending: false, wakeUps: 0 };
+  const inbox: EvictionInbox = {
+    run: null,
+    changed: false,
+    cancelled: false,
+    concluded: false,
+    ending: false,
+    wakeUps: 0,
+  };
   handleMessages(inbox, hypervisor);
   return await CancellationScope.nonCancellable(async () => {
     let result: EvictionResult | null = null;
@@ -88,6 +95,7 @@ export async function evictHypervisor(input: EvictionInput, carried?: EvictionSt
         run.state.allowance = ended.state.allowance;
       }
       inbox.run = run;
+      inbox.concluded = false;
       // Both may have come while the Eviction was read, or with the answer: Temporal delivers signals first.
       if (inbox.cancelled) stopForCancel(run);
       if (inbox.changed) run.readDueMs = 0;
@@ -97,6 +105,7 @@ export async function evictHypervisor(input: EvictionInput, carried?: EvictionSt
       }
       const end = endOf(run.state);
       await conclude(run, end);
+      inbox.concluded = true;
       if (end.phase === 'Stopped') return await endAsCancelled(hypervisor, inbox, end);
       result = describeResult(run.state, end);
       await condition(() => inbox.changed, run.state.settings.lingerMs);

@@ -25,6 +25,8 @@ export interface EvictionInbox {
   /** An object has changed since an Eviction was opened. */
   changed: boolean;
   cancelled: boolean;
+  /** The last Eviction has ended and says so: nothing of it is waited for that a retry could end. */
+  concluded: boolean;
   /** The run is about to end: commands that wait for an Eviction are refused. */
   ending: boolean;
   /** Rises with each message, and with all else that may change the plan. */
