@@ -9,7 +9,20 @@ import type { Run } from './record.ts';
 
 /** Which scenarios a series of evidence is about. */
 export const matrixSeries = {
-  'matrix-evictions': ['happy', 'hanging', 'failing', 'immovable', 'late', 'limit', 'cancel', 'paused'],
+  'matrix-evictions': [
+    'happy',
+    'hanging',
+    'failing',
+    'immovable',
+    'cold',
+    'consented',
+    'forced',
+    'leaving',
+    'late',
+    'limit',
+    'cancel',
+    'paused',
+  ],
   'matrix-hypervisors': ['onboarding', 'maintenance', 'activation'],
   'matrix-decommissioning': ['decommissioning'],
   'matrix-repairs': ['drift', 'undermined', 'released', 'retried', 'leftovers'],

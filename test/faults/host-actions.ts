@@ -15,7 +15,7 @@ import { isInVcenter } from './subjects.ts';
 const buildMs = 30_000;
 
 /** A guest of the default size, short in everything, so that a cell costs little. */
-export type GuestSpec = Pick<InstanceSpec, 'migrate' | 'seconds'>;
+export type GuestSpec = Pick<InstanceSpec, 'migrate' | 'seconds' | 'state'>;
 
 /** What scenarios do to compute hosts and their servers. */
 export function hostActions({ fixture, kind, roles, expected, ownChanges, aliases, hostOf, tell }: ContextBase) {
@@ -48,7 +48,14 @@ export function hostActions({ fixture, kind, roles, expected, ownChanges, aliase
           ...guest,
         })),
       );
-      for (const { id } of made) nameServer(alias, id);
+      for (const { id, status } of made) nameServer(alias, id, status);
+    },
+    /** A user deletes its servers, and Nova is about to. */
+    async deleteServers(): Promise<void> {
+      for (const [id, server] of expected) {
+        expected.set(id, { ...server, status: null });
+        await region().session.compute('DELETE', `/servers/${id}`);
+      }
     },
     /** A server that arrives later: Nova has it, and does not wait. */
     async seedLate(alias: HostAlias): Promise<void> {
@@ -104,7 +111,13 @@ export function hostActions({ fixture, kind, roles, expected, ownChanges, aliase
         if (left.length > 0) await deleteInstances(session, left);
         await releaseAllocations(session, host);
         if (kind === 'Hypervisor') await removeHypervisor({ api, session, fleet }, host);
-        await fleet.change(host, { migrate: 'ok', seconds: 0.3, buildDelaySeconds: 0, maxConcurrentLiveMigrations: 8 });
+        await fleet.change(host, {
+          migrate: 'ok',
+          seconds: 0.3,
+          buildDelaySeconds: 0,
+          destroySeconds: 0,
+          maxConcurrentLiveMigrations: 8,
+        });
         if ((await findService(session, host)).status === 'disabled') {
           ownChanges.push({ host, atMs: labClock().now(), enabled: true, reason: null });
           await changeService(session, host, { status: 'enabled' });

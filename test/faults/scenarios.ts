@@ -1,6 +1,7 @@
 import { findCondition } from '../../contracts/conditions.ts';
 import { annotations } from '../../contracts/ids.ts';
 import { asSignal, messages } from '../../contracts/messages.ts';
+import { labClock } from '../../lab/clock.ts';
 import { quickSettings } from '../flows/world-base.ts';
 import { until } from '../flows/until.ts';
 import { guestScenarios } from './guest-scenarios.ts';
@@ -34,6 +35,11 @@ export const evictionScenarioSettings = {
 
 const parallelism = (number: number): Record<string, string> => ({ [annotations.parallelism]: String(number) });
 
+const consenting = (consent: string): Record<string, string> => ({
+  [annotations.consent]: consent,
+  [annotations.consentBy]: `fault-matrix ${new Date(labClock().now()).toISOString()}`,
+});
+
 const patienceMs = 120_000;
 
 /** The run that shares out the region's migrations is the same beside all; the scenario `limit` is about it. */
@@ -47,6 +53,8 @@ const beginning = [
   'A/requestAllowance.1',
   'A/publishEviction.1',
 ];
+/** Beside the moves, an eviction is as in `happy`, whatever becomes of them. */
+const ofMove = (step: string): boolean => step.startsWith('A1/');
 const fromFirstMove = (step: string): boolean => ofEviction(step) && !beginning.includes(step);
 
 const says = (context: ScenarioContext, alias: HostAlias): string =>
@@ -110,6 +118,60 @@ const evictionScenarios: readonly Scenario[] = [
     prepare: (context) => context.seed('A', [{ migrate: 'precheck-dest' }, {}]),
     start: (context) => context.evict('A'),
     ends: { A: 'Failed' },
+  },
+  {
+    name: 'cold',
+    title: 'a stopped server, which goes cold and is confirmed',
+    subject: 'Eviction',
+    hosts: 1,
+    ownRegion: false,
+    targets: ofMove,
+    settings: evictionScenarioSettings,
+    prepare: (context) => context.seed('A', [{ state: 'SHUTOFF' }]),
+    start: (context) => context.evict('A'),
+    ends: { A: 'Succeeded' },
+  },
+  {
+    name: 'consented',
+    title: 'a running server that cannot move live goes cold, as a user consents to that',
+    subject: 'Eviction',
+    hosts: 1,
+    ownRegion: false,
+    targets: ofMove,
+    settings: evictionScenarioSettings,
+    prepare: (context) => context.seed('A', [{ migrate: ['fail', 'fail', 'ok'] }]),
+    start: (context) => context.evict('A', consenting('cold-migrate')),
+    ends: { A: 'Succeeded' },
+  },
+  {
+    name: 'forced',
+    title: 'a migration that hangs twice is forced to finish, as a user consents to that',
+    subject: 'Eviction',
+    hosts: 1,
+    ownRegion: false,
+    targets: ofMove,
+    settings: evictionScenarioSettings,
+    prepare: (context) => context.seed('A', [{ migrate: ['hang', 'hang', 'ok'] }]),
+    start: (context) => context.evict('A', consenting('force-complete')),
+    ends: { A: 'Succeeded' },
+  },
+  {
+    name: 'leaving',
+    title: 'a server that a user deletes, and Nova takes its time',
+    subject: 'Eviction',
+    hosts: 1,
+    ownRegion: false,
+    targets: ofMove,
+    settings: evictionScenarioSettings,
+    async prepare(context) {
+      await context.seed('A', [{}]);
+      await context.changeHost('A', { destroySeconds: 2 });
+    },
+    async start(context) {
+      await context.deleteServers();
+      await context.evict('A');
+    },
+    ends: { A: 'Succeeded' },
   },
   {
     name: 'late',

@@ -4,7 +4,19 @@ import { limitMs } from './world-base.ts';
 
 /** A few cells of `npm run matrix`, of the lifecycles that need OpenStack. */
 
-const eviction = scenarioOfDay(['happy', 'hanging', 'failing', 'immovable', 'late', 'cancel', 'paused']);
+const eviction = scenarioOfDay([
+  'happy',
+  'hanging',
+  'failing',
+  'immovable',
+  'cold',
+  'consented',
+  'forced',
+  'leaving',
+  'late',
+  'cancel',
+  'paused',
+]);
 const hypervisor = scenarioOfDay([
   'onboarding',
   'maintenance',

@@ -241,11 +241,25 @@ export const plannerMutations: readonly Mutation[] = [
       ...evicting([], ['fail', 'fail', 'fail']),
       events: [at(1_000, 'evict', 0, consenting), at(40_000, 'stopEviction', 0, 20_000)],
     },
-    says: /is still in progress: finished/u,
+    says: /invariant 21: .* is not confirmed/u,
     rewrite: {
       from: /if \(instance\.status === 'VERIFY_RESIZE' && ownCold !== null\) return /u,
       to: "if (instance.status === 'VERIFY_RESIZE' && ownCold !== null) return done('moved'); if (false) return ",
     },
+  },
+  {
+    name: 'coldLeft',
+    breaks: 'a cold move of drover’s own is confirmed',
+    caughtBy: 'cold',
+    says: /invariant 21: .* is not confirmed/u,
+    rewrite: { from: /if \(progress\.ownCold !== null\) return /u, to: 'if (false) return ' },
+  },
+  {
+    name: 'coldNotFound',
+    breaks: 'a cold move that has ended when it is found again is drover’s own',
+    caughtBy: 'consented/A1/startColdMigration.1/failAfter',
+    says: /invariant 21: .* is not confirmed/u,
+    rewrite: { from: /status !== 'VERIFY_RESIZE' && lastEnd === null/u, to: 'false' },
   },
   {
     name: 'limitExceeded',

@@ -1,16 +1,19 @@
 import { findCondition } from '../../../contracts/conditions.ts';
 import { annotations } from '../../../contracts/ids.ts';
 import { labClock } from '../../../lab/clock.ts';
-import { findService } from '../../../lab/openstack/hosts.ts';
+import { changeService, findService } from '../../../lab/openstack/hosts.ts';
 import { listMigrations } from '../../../lab/openstack/migrations.ts';
 import { resourcePath } from '../../../runtime/kubernetes/resource-path.ts';
 import type { ScenarioContext } from '../../faults/context.ts';
-import { regionOf } from '../../faults/environment.ts';
+import { regionOf, sinks } from '../../faults/environment.ts';
 import { evictionScenarioSettings } from '../../faults/scenarios.ts';
 import { gone, type Scenario } from '../../faults/scenario.ts';
 import { until } from '../../flows/until.ts';
 
-/** Evictions that wait for minutes: for a Nova that does not do what it was asked for, and for a deadline. */
+/**
+ * Evictions that wait for minutes: for a Nova that does not do what it was asked for, and for a deadline; and one
+ * whose region has a single target.
+ */
 
 const minuteMs = 60_000;
 /** Longer than three aborts take, and what leads to them. */
@@ -56,6 +59,17 @@ const terminating = (minutes: number): Record<string, string> => ({
   [annotations.cause]: 'termination',
   [annotations.deadline]: from(minutes),
 });
+
+/** Other users disable the hosts that servers could go to, all but one. */
+async function leaveOneTarget({ fixture, hostOf, ownChanges }: ScenarioContext): Promise<void> {
+  const { session, fleet } = regionOf(fixture.environment);
+  for (const host of Object.keys(await fleet.hosts())) {
+    if (host === hostOf('A') || host === sinks[0]) continue;
+    const reason = 'a person';
+    ownChanges.push({ host, atMs: labClock().now(), enabled: false, reason });
+    await changeService(session, host, { status: 'disabled', disabled_reason: reason });
+  }
+}
 
 export const evictionScenarios: readonly Scenario[] = [
   {
@@ -171,5 +185,22 @@ export const evictionScenarios: readonly Scenario[] = [
       if (!end.startsWith('DeadlinePassed')) return [];
       return onTime.startsWith('DeadlinePassed') ? [] : [`says of its deadline: ${onTime}`];
     },
+  },
+  {
+    ...common,
+    name: 'crowded',
+    title: 'two servers may move at once, and the only target takes one at a time',
+    targets: (step) => /^A\d\//u.test(step),
+    settings: {
+      ...evictionScenarioSettings,
+      // A migration that fails, or is asked for again, is waited for all the same.
+      eviction: { ...evictionScenarioSettings.eviction, perTarget: 1, targetBusyMs: 5 * minuteMs },
+    },
+    async prepare(context) {
+      await leaveOneTarget(context);
+      await context.seed('A', [{ seconds: 3 }, { seconds: 3 }]);
+    },
+    start: (context) => context.evict('A', { [annotations.parallelism]: '2' }),
+    ends: { A: 'Succeeded' },
   },
 ];
