@@ -159,3 +159,33 @@ test('without Temporal it stops all the same, and says so', async () => {
   // Nothing else needs Temporal.
   expect((await stop([], away)).stderr).not.toMatch(/Not checked/u);
 });
+
+test('a lift says what is in force still', async () => {
+  const data: Record<string, string> = Object.fromEntries(
+    ['all', 'region.eu-1'].map((key) => [
+      key,
+      JSON.stringify({ by: 'jane', reason: 'fire', at: '2026-01-31T12:00:00Z' }),
+    ]),
+  );
+  const kubernetes = {
+    request: async ({ method, body }: KubernetesRequest) => {
+      if (method === 'PATCH')
+        for (const key of Object.keys((body as { data: Record<string, null> }).data)) delete data[key];
+      return { metadata: { name: 'drover-stop' }, data };
+    },
+    close: async () => undefined,
+  } as unknown as Kubernetes;
+  const lift = async (...args: string[]) => {
+    const terminal = paper();
+    await main(['stop', '--lift', ...args], { ...sampleContext(terminal), openKubernetes: async () => kubernetes });
+    return [terminal.stdout, terminal.stderr];
+  };
+  const still = 'Still in force: Everything was stopped by jane at 2026-01-31T12:00:00Z: fire\n';
+  expect(await lift('--region', 'eu-2')).toEqual([
+    'There is no such stop. Nothing was lifted.\n',
+    `${still}Still in force: region eu-1 was stopped by jane at 2026-01-31T12:00:00Z: fire\n`,
+  ]);
+  expect(await lift('--region', 'eu-1')).toEqual([expect.stringMatching(/^Lifted: region eu-1 was stopped/u), still]);
+  expect(await lift()).toEqual([expect.stringMatching(/^Lifted: Everything was stopped/u), '']);
+  expect(await lift()).toEqual(['Nothing was stopped.\n', '']);
+});
