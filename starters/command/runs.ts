@@ -14,7 +14,7 @@ import type { TemporalAccess } from './temporal-access.ts';
 import { answered } from './temporal-access.ts';
 
 /** No list that a person reads is longer. */
-const mostRuns = 1_000;
+export const mostRuns = 1_000;
 
 /** A run whose worker is gone must not hold up the list of all the others. */
 const progressTimeoutMs = 5_000;
@@ -26,8 +26,11 @@ const hostKey = keyword(searchAttributes.host);
 const phaseKey = keyword(searchAttributes.phase);
 const reasonKey = keyword(searchAttributes.reason);
 
-/** Every running eviction, and those that ended since `sinceMs`, the last started first. */
-export function listRuns(access: TemporalAccess, sinceMs: number): Promise<EvictionRun[]> {
+/**
+ * Every running eviction, and those that ended since `sinceMs`, the last started first. `isCut`: there are more than
+ * are listed.
+ */
+export function listRuns(access: TemporalAccess, sinceMs: number): Promise<{ runs: EvictionRun[]; isCut: boolean }> {
   const ended = sinceMs > 0 ? `CloseTime > '${formatTime(sinceMs)}'` : 'CloseTime IS NOT NULL';
   return list(
     access,
@@ -36,19 +39,21 @@ export function listRuns(access: TemporalAccess, sinceMs: number): Promise<Evict
 }
 
 /** Every run that emptied `host` that Temporal still has, the last started first. */
-export const listRunsOf = (access: TemporalAccess, host: string): Promise<EvictionRun[]> =>
-  list(access, `WorkflowId = '${evictionId(host, access.config.cluster)}'`);
+export const listRunsOf = async (access: TemporalAccess, host: string): Promise<EvictionRun[]> =>
+  (await list(access, `WorkflowId = '${evictionId(host, access.config.cluster)}'`)).runs;
 
-async function list(access: TemporalAccess, query: string): Promise<EvictionRun[]> {
+async function list(access: TemporalAccess, query: string): Promise<{ runs: EvictionRun[]; isCut: boolean }> {
   const prefix = evictionId('', access.config.cluster);
   return answered(access, async () => {
     const runs: EvictionRun[] = [];
+    let isCut = false;
     for await (const execution of access.client.workflow.list({ query })) {
       const run = describeRun(execution, prefix);
+      isCut = run !== null && runs.length === mostRuns;
+      if (isCut) break;
       if (run !== null) runs.push(run);
-      if (runs.length >= mostRuns) break;
     }
-    return runs.sort((a, b) => b.startedAt.localeCompare(a.startedAt));
+    return { runs: runs.sort((a, b) => b.startedAt.localeCompare(a.startedAt)), isCut };
   });
 }
 

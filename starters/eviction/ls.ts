@@ -7,7 +7,7 @@ import { describedCommand, jsonOption } from '../command/command.ts';
 import type { CommandContext } from '../command/context.ts';
 import { interruptible } from '../command/interruption.ts';
 import { type KubernetesAccess, readEvictions, withKubernetes } from '../command/kubernetes-access.ts';
-import { askAll, listRuns } from '../command/runs.ts';
+import { askAll, listRuns, mostRuns } from '../command/runs.ts';
 import { type TemporalAccess, withTemporal } from '../command/temporal-access.ts';
 import { printJson } from '../command/terminal.ts';
 import { formatAge, formatDuration } from '../render/duration.ts';
@@ -193,11 +193,13 @@ export const lsCommand = (context: CommandContext): Command =>
           withKubernetes(temporal, async (kubernetes) => {
             const { terminal } = context;
             const nowMs = context.clock.now();
-            const { evictions, problem } = await gather(temporal, kubernetes, nowMs, all ? Infinity : dayMs);
+            const { evictions, isCut, problem } = await gather(temporal, kubernetes, nowMs, all ? Infinity : dayMs);
             if (json) printJson(terminal, evictions);
             else
               for (const line of renderList(evictions, nowMs, terminal.paint, terminal.widthColumns()))
                 terminal.print(line);
+            if (isCut)
+              terminal.remark(`There are more than ${String(mostRuns)} runs: the others are not shown, nor counted.`);
             if (problem !== null) terminal.remark(`Evictions that wait are not shown: ${problem}`);
           }),
         ),
@@ -209,19 +211,20 @@ async function gather(
   kubernetes: KubernetesAccess,
   nowMs: number,
   recentMs: number,
-): Promise<{ evictions: ListedEviction[]; problem: string | null }> {
+): Promise<{ evictions: ListedEviction[]; isCut: boolean; problem: string | null }> {
   const askRuns = async () => {
-    const runs = await listRuns(temporal, nowMs - recentMs);
+    const { runs, isCut } = await listRuns(temporal, nowMs - recentMs);
     return {
       runs,
+      isCut,
       answers: await askAll(
         temporal,
         runs.filter(({ status }) => status === 'Running'),
       ),
     };
   };
-  const [{ runs, answers }, { objects, problem }] = await Promise.all([askRuns(), readEvictions(kubernetes)]);
-  return { evictions: listEvictions({ runs, answers, objects, nowMs, recentMs }), problem };
+  const [{ runs, answers, isCut }, { objects, problem }] = await Promise.all([askRuns(), readEvictions(kubernetes)]);
+  return { evictions: listEvictions({ runs, answers, objects, nowMs, recentMs }), isCut, problem };
 }
 
 const columns = [

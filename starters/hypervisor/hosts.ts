@@ -94,7 +94,8 @@ async function askRuns(
 ): Promise<{ runs: EvictionRun[]; answers: Map<string, Answer>; problem: string | null }> {
   try {
     return await withTemporal(context, abort, async (temporal) => {
-      const runs = (await listRuns(temporal, context.clock.now())).filter(({ status }) => status === 'Running');
+      const listed = await listRuns(temporal, context.clock.now());
+      const runs = listed.runs.filter(({ status }) => status === 'Running');
       return { runs, answers: await askAll(temporal, runs), problem: null };
     });
   } catch (error) {
