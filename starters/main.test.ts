@@ -168,3 +168,19 @@ test('where Temporal is away, vms and hosts show what Kubernetes has', async () 
   expect(hosts.stdout).toMatch(/^node-1 /mu);
   expect(hosts.stderr).toMatch(/^How far evictions are is not shown: Temporal is away\.$/mu);
 });
+
+test('what there is and cannot be shown is there', async () => {
+  const metadata = { uid: 'u', generation: 1, resourceVersion: '1', creationTimestamp: '2026-01-31T12:00:00Z' };
+  const odd = { metadata: { ...metadata, namespace: 'team', name: 'odd' }, spec: 'none' };
+  const kubernetes = {
+    request: async () => ({ items: [odd] }),
+    close: async () => undefined,
+  } as unknown as Kubernetes;
+  for (const command of ['vms', 'hosts', 'pools', 'clones']) {
+    const terminal = paper();
+    const openTemporal = () => Promise.reject(new Error('away'));
+    await main([command], { ...sampleContext(terminal), openTemporal, openKubernetes: async () => kubernetes });
+    expect(terminal.stdout).toBe('');
+    expect(terminal.stderr).toContain('Not as their schema says, and not shown: team/odd.');
+  }
+});

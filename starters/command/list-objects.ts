@@ -58,9 +58,11 @@ const listObjects = <One, Row extends { needsAttention: boolean }, Options exten
       const nowMs = clock.now();
       const listed = rows(found, options, nowMs);
       if (options.json === true || options.output === 'json') printJson(terminal, listed);
-      else if (found.length === 0)
-        terminal.print(`There is no ${kind}${namespace === null ? '' : ` in ${namespace}`}.`);
-      else {
+      else if (found.length === 0) {
+        // Those that are not shown are there.
+        if (unreadable.length === 0)
+          terminal.print(`There is no ${kind}${namespace === null ? '' : ` in ${namespace}`}.`);
+      } else {
         const lines =
           listed.length === 0 ? [`No ${kind} is so.`] : render(listed, nowMs, terminal.paint, terminal.widthColumns());
         for (const line of lines) terminal.print(line);

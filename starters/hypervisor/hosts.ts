@@ -68,7 +68,8 @@ export const hostsCommand = (context: CommandContext): Command =>
           ]);
           const hosts = listHosts(hypervisors, runs, answers, { states, attention });
           if (json || output === 'json') printJson(terminal, hosts);
-          else print(hosts, hypervisors.length, context);
+          // Those that are not shown are there.
+          else if (hypervisors.length > 0 || unreadable.length === 0) print(hosts, hypervisors.length, context);
           if (unreadable.length > 0)
             terminal.remark(`Not as their schema says, and not shown: ${unreadable.join(', ')}.`);
           if (problem !== null) terminal.remark(`How far evictions are is not shown: ${problem}`);
