@@ -231,3 +231,12 @@ test('the live table is drawn over the one before', () => {
   view.end(ending, null);
   expect(terminal.written).toContain('Succeeded: 1 of 1 moved in 1m\n');
 });
+
+test('a remark that is wider than the terminal stays one line of it', () => {
+  const terminal = { ...paper(), widthColumns: () => 30 };
+  const view = liveView(terminal, systemClock);
+  const drawn: string[] = [];
+  terminal.draw = (text) => void drawn.push(text);
+  view.remark('Temporal at 127.0.0.1:7233 cannot be reached. Still trying.');
+  expect(drawn).toEqual([expect.stringMatching(/Temporal at 127\.0\.0\.1:7233 ca…\n$/u)]);
+});

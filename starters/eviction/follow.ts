@@ -14,7 +14,7 @@ import { type TemporalAccess, withTemporal } from '../command/temporal-access.ts
 import type { Terminal } from '../command/terminal.ts';
 import { formatAge, formatTime } from '../render/duration.ts';
 import { renderEnding } from '../render/progress.ts';
-import { oneLine } from '../render/table.ts';
+import { clip, oneLine } from '../render/table.ts';
 import { describeChanges, renderFrame } from '../render/watch.ts';
 import { chooseEviction, isLeftDisabled, withStory } from './eviction-description.ts';
 import type { Answer, Ending, EvictionObject } from './eviction-objects.ts';
@@ -206,7 +206,9 @@ export function liveView(terminal: Terminal, clock: Clock): FollowView {
       redraw(frame(progress));
     },
     remark(message) {
-      redraw([...(last === null ? [] : frame(last)), terminal.paint('warning', oneLine(message))]);
+      // A line that wraps is two, of which the next redrawing would leave one.
+      const line = clip(terminal.paint('warning', oneLine(message)), terminal.widthColumns());
+      redraw([...(last === null ? [] : frame(last)), line]);
     },
     end(ending, progress) {
       const final = progress ?? last;
