@@ -173,7 +173,7 @@ export async function runSchedule(
 }
 
 /** The hosts with their servers, the machines that were not onboarded, and a namespace for virtual machines. */
-async function prepare(cast: Cast, { migrations }: Schedule): Promise<void> {
+async function prepare(cast: Cast, { migrations, stopped = [] }: Schedule): Promise<void> {
   const { kubernetes, hosts: fakes } = cast.deployment;
   for (const name of machines) fakes.add({ name, uuid: uuidOf(name) });
   fakes.files.set(passwordFile, fakes.bmcOf(machines[0] ?? '').password);
@@ -194,10 +194,11 @@ async function prepare(cast: Cast, { migrations }: Schedule): Promise<void> {
     const specs = Array.from({ length: serversPerHost[index] ?? 0 }, () => {
       server += 1;
       const migrate = [...(migrations[server - 1] ?? []), 'ok' as const];
-      return { name: `${host}-${server}`, host, seconds: 10, migrate };
+      const state = stopped[server - 1] === true ? ('SHUTOFF' as const) : ('ACTIVE' as const);
+      return { name: `${host}-${server}`, host, seconds: 10, migrate, state };
     });
-    for (const { id, name } of await createInstances(session, specs))
-      cast.expected.set(id, { id, name, host, status: 'ACTIVE' });
+    for (const { id, name, status } of await createInstances(session, specs))
+      cast.expected.set(id, { id, name, host, status });
   }
 }
 
@@ -240,12 +241,16 @@ async function look({ deployment, expected, ownChanges }: Cast, sinceMs: number,
   return [...violations({ ...snapshot, novaCalls, guests, isQuiet: isAtRest }), ...left];
 }
 
-/** Migrations that drover has begun and that have not ended. */
-function leftInProgress({ migrationEvents, novaCalls }: Snapshot): string[] {
+/**
+ * Migrations that drover has begun and that have not ended. Of a server that a user has deleted meanwhile Nova lets
+ * nobody abort one that hangs.
+ */
+function leftInProgress({ expectedServers, migrationEvents, novaCalls }: Snapshot): string[] {
+  const deleted = new Set(expectedServers.filter(({ status }) => status === null).map(({ id }) => id));
   const asked = novaCalls.filter(({ action, status }) => status < 300 && /igrate/u.test(action ?? ''));
   const isDrovers = (instanceId: string): boolean =>
     asked.findLast(({ path }) => path.includes(instanceId))?.userAgent === 'drover';
   return inProgress(migrationEvents)
-    .filter(({ instanceId }) => isDrovers(instanceId))
+    .filter(({ instanceId }) => isDrovers(instanceId) && !deleted.has(instanceId))
     .map(({ id, instanceId, type, status }) => `${type} ${id} of server ${instanceId} is still in progress: ${status}`);
 }

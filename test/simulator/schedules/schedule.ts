@@ -92,6 +92,8 @@ export interface Schedule {
   seed: number;
   /** How the migrations of each server go, host by host. */
   migrations: readonly (readonly MigrateMode[])[];
+  /** Which of these servers a user has stopped before; default: none. */
+  stopped?: readonly boolean[];
   events: readonly ScheduledEvent[];
 }
 
@@ -99,6 +101,8 @@ export interface Schedule {
 export const eventfulMs = 15 * 60_000;
 
 const migrateMode = fc.constantFrom<MigrateMode>('ok', 'ok', 'ok', 'ok', 'fail', 'hang', 'slow', 'prefail');
+
+const isStopped = fc.constantFrom(false, false, true);
 
 const eventOf = (kinds: readonly EventKind[], mostMs: number): fc.Arbitrary<ScheduledEvent> =>
   fc.record({
@@ -138,6 +142,7 @@ const scene: fc.Arbitrary<ScheduledEvent[]> = fc
 export const schedules: fc.Arbitrary<Schedule> = fc.record({
   seed: fc.nat(2 ** 31 - 1),
   migrations: fc.array(fc.array(migrateMode, { minLength: 1, maxLength: 3 }), { minLength: 3, maxLength: 3 }),
+  stopped: fc.array(isStopped, { minLength: 3, maxLength: 3 }),
   events: fc
     .tuple(
       fc.array(scene, { maxLength: 8, size: 'max' }),

@@ -43,6 +43,27 @@ test(
 );
 
 test(
+  'a server that a user deletes while its migration hangs is none of drover’s any more',
+  async () => {
+    const migrations = [['hang'], ['ok'], ['ok']] as const;
+    const events = [at(1_000, 'evict'), at(7_000, 'deleteServer')];
+    const { complaints, happened } = await runSchedule(await loadWorkflows(), { ...calm, migrations, events });
+    expect({ complaints, happened }).toEqual({ complaints: [], happened: events.map(({ kind }) => kind) });
+  },
+  limitMs,
+);
+
+test(
+  'servers that a user has stopped go cold, are confirmed, and stay stopped',
+  async () => {
+    const schedule = { ...calm, stopped: [true, false, true], events: [at(1_000, 'evict'), at(4_000, 'evict', 1)] };
+    const { complaints } = await runSchedule(await loadWorkflows(), schedule);
+    expect(complaints).toEqual([]);
+  },
+  limitMs,
+);
+
+test(
   'a machine that loses its power is fenced at the word of a user, evacuated, and comes back',
   async () => {
     const begun = [at(1_000, 'onboard'), at(90_000, 'createServer', 2)];
