@@ -173,7 +173,12 @@ export interface Reconciler<L extends Lifecycle> {
       run: RunHandle<L>,
       queued: QueuedStatus<L> | null,
     ): Promise<boolean>;
-    release(situation: Situation<L>, limit: string, run: RunHandle<L>): Promise<void>;
+    /**
+     * Takes it out of the run's memory at once, as the next one may be noted there.
+     *
+     * @returns what tells the limit, which the driver calls when no request for the slot is on its way any more
+     */
+    release(situation: Situation<L>, limit: string, run: RunHandle<L>): () => Promise<void>;
     /** For activities that acquire slots along with their work. Left out: none does. */
     ahead?: {
       /** What such an activity is given. */

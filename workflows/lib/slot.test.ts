@@ -15,7 +15,7 @@ function open() {
   const slots: Reconciler<Lifecycle>['slots'] = {
     queued: () => ({ kind: 'wait', phase: 'Queued', reason: 'Queued', message: 'a slot', untilMs: null }),
     acquire: () => Promise.resolve(false),
-    release: async (_, of) => void calls.push(`release ${of}`),
+    release: (_, of) => async () => void calls.push(`release ${of}`),
     ahead: {
       request: (_, of) => (calls.push(`ask for ${of}`), message),
       answered: (of, answer) => {

@@ -1,6 +1,6 @@
-import { ActivityFailure, CancellationScope, TimeoutFailure } from '@temporalio/workflow';
+import { CancellationScope } from '@temporalio/workflow';
 import type { SlotAnswer, SlotMessage } from '../../contracts/allowance.ts';
-import { explain } from './failures.ts';
+import { explain, isOutOfTime } from './failures.ts';
 import type { Lifecycle, QueuedStatus, Reconciler, RunHandle, Situation } from './lifecycle.ts';
 import type { Wait } from './plan.ts';
 
@@ -24,6 +24,8 @@ export class SlotHolder<L extends Lifecycle> {
   private isOvertaken = false;
   private releasing: Promise<unknown> = Promise.resolve();
   private ending: Promise<unknown> = Promise.resolve();
+  /** Those of asking that have not ended. */
+  private readonly underWay = new Set<Promise<unknown>>();
 
   constructor({ slots }: Reconciler<L>, run: RunHandle<L>) {
     this.slots = slots;
@@ -72,17 +74,24 @@ export class SlotHolder<L extends Lifecycle> {
       Object.assign(slot, { asking: null, ...answer });
       this.isOvertaken ||= wasQueued;
     };
-    this.ending = this.releasing
-      .then(() => asking.scope.run(async () => (await slots?.acquire(situation, limit, run, queued)) === true))
+    const acquire = async (): Promise<boolean> => (await slots?.acquire(situation, limit, run, queued)) === true;
+    const ending = this.releasing
+      // It may not be wanted any more, and noting it would overwrite what is.
+      .then(() => slot.asking === asking && asking.scope.run(acquire))
       .then(
-        (wasQueued) => answered({ isGranted: true }, wasQueued),
+        (wasQueued) => {
+          this.underWay.delete(ending);
+          answered({ isGranted: true }, wasQueued);
+        },
         (error: unknown) => {
+          this.underWay.delete(ending);
           // After hours in the queue: it is asked for anew.
-          const isTimeout = error instanceof ActivityFailure && error.cause instanceof TimeoutFailure;
-          if (slot.asking === asking && !isTimeout) this.failure = { error };
+          if (slot.asking === asking && !isOutOfTime(error)) this.failure = { error };
           answered({}, true);
         },
       );
+    this.ending = ending;
+    this.underWay.add(ending);
   }
 
   /** For an activity of a step, which asks along with its work. Null: it is held, or asked for. */
@@ -128,15 +137,19 @@ export class SlotHolder<L extends Lifecycle> {
   }
 
   /**
-   * It arrives beside what comes next. A failure of it is no problem of this run: the limit notices a closed
-   * holder by itself.
+   * It arrives beside what comes next, and not before a request that is on its way: the limit would take that for a new
+   * one, and keep the slot for it. A failure of it is no problem of this run: the limit notices a closed holder by
+   * itself.
    */
   releaseUnless(limit: string | undefined, situation: Situation<L> | null): void {
     const { slot, slots, run } = this;
     if (slot === null || situation === null || slot.limit === limit) return;
     this.stopAsking();
     this.slot = null;
-    this.releasing = Promise.all([this.releasing, slots?.release(situation, slot.limit, run).catch(explain)]);
+    const tell = slots?.release(situation, slot.limit, run);
+    const before = [...this.underWay];
+    const told = before.length === 0 ? tell?.() : Promise.all(before).then(tell);
+    this.releasing = Promise.all([this.releasing, told?.catch(explain)]);
   }
 
   /** Before the run ends: what a closed run has sent is not delivered. */

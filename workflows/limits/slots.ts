@@ -72,11 +72,11 @@ export const slotHooks = <L extends SlotLifecycle>(
       keep(run, claimAfter(run.memory().slot, limit, answer));
       return answer.wasQueued === true;
     },
-    async release(situation, limit, run) {
+    release(situation, limit, run) {
       const claim = run.memory().slot;
       keep(run, null);
       const shared = claim?.of ?? limitOf(limit as SlotKind, situation);
-      await leave(shared, situation.settings.cluster, claim?.membership.acknowledged ?? null);
+      return () => leave(shared, situation.settings.cluster, claim?.membership.acknowledged ?? null);
     },
     ahead: {
       request: (situation, limit, run) => ask(limit as SlotKind, limitOf(limit as SlotKind, situation), run),

@@ -149,7 +149,7 @@ export const reconcileWidget = defineReconciler<WidgetLifecycle>(
       queued: (_, limit) => wait('Queued', 'WaitingForSlot', `a slot of ${limit}`),
       acquire: ({ input }, _limit, _run, queued) =>
         queue.acquireSlot(input, queued?.status ?? null, queued?.retryHandled ?? null),
-      release: (_, limit) => activities.releaseSlot(limit),
+      release: (_, limit) => () => activities.releaseSlot(limit),
     },
   },
 );
