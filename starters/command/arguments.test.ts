@@ -7,6 +7,7 @@ import {
   collectVirtualMachineStates,
   parseCause,
   parseDeadline,
+  parseFromNow,
   parseHost,
   parseMaintainMode,
   parseParallelism,
@@ -15,6 +16,14 @@ import {
 } from './arguments.ts';
 
 const now = Date.parse('2026-01-31T12:00:00Z');
+test.each<[text: string, ms: number | null]>([
+  ['90m', 5_400_000],
+  ['1d12h', 129_600_000],
+  ['2026-01-31T12:00:00Z', null],
+])('%s as a time from now', (text, ms) => {
+  expect(parseFromNow(text)).toBe(ms);
+});
+
 const deadline = (text: string) => parseDeadline(text, now);
 const consents = (text: string) => collectConsents(text, undefined);
 const obstacles = (text: string) => collectObstacles(text, ['Vgpu']);

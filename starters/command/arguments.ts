@@ -86,6 +86,9 @@ function deadlineMs(text: string, nowMs: number): number {
   return /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/.test(text) ? Date.parse(text) : Number.NaN;
 }
 
+/** Of a deadline that was given as a time from now: how long that is; null: it was not. */
+export const parseFromNow = (text: string): number | null => (durationPattern.test(text) ? deadlineMs(text, 0) : null);
+
 /** A duration such as `90m`, `4h` or `1d12h`. Returns milliseconds. */
 export function parseTimeout(text: string): number {
   const durationMs = deadlineMs(text, 0);

@@ -7,6 +7,7 @@ import {
   collectObstacles,
   parseCause,
   parseDeadline,
+  parseFromNow,
   parseParallelism,
   parseReason,
 } from '../command/arguments.ts';
@@ -23,7 +24,7 @@ import { whoRuns } from '../command/who.ts';
 interface EvictOptions {
   reason: string;
   cause?: EvictionCause;
-  deadline?: string;
+  deadline?: { at: string; fromNowMs: number | null };
   parallelism?: number;
   reEnable?: boolean;
   accept?: string[];
@@ -60,9 +61,10 @@ export const evictCommand = (context: CommandContext): Command =>
       `decides about obstacles and enabling again: ${evictionCauses.join(', ')} (default: admin)`,
       parseCause,
     )
-    .option('--deadline <time>', 'when the host must be empty: an RFC 3339 time, or 90m, 4h, 1d from now', (text) =>
-      parseDeadline(text, context.clock.now()),
-    )
+    .option('--deadline <time>', 'when the host must be empty: an RFC 3339 time, or 90m, 4h, 1d from now', (text) => ({
+      at: parseDeadline(text, context.clock.now()),
+      fromNowMs: parseFromNow(text),
+    }))
     .option('--parallelism <number>', 'how many instances may move at once', parseParallelism)
     .option('--re-enable', 'enable the host again afterwards, whatever the cause')
     .option('--no-re-enable', 'leave it disabled, whatever the cause')
@@ -80,12 +82,16 @@ export const evictCommand = (context: CommandContext): Command =>
       interruptible(context, (abort) =>
         withTemporal(context, abort, (temporal) =>
           withKubernetes(temporal, async (kubernetes) => {
-            const { wait = false, watch = false, as, reEnable, ...asked } = options;
+            const { wait = false, watch = false, as, reEnable, deadline, ...asked } = options;
             // commander gives a pair of --x and --no-x the default true; here neither means: as the cause says.
             const decided = command.getOptionValueSource('reEnable') === 'cli' ? { reEnable: reEnable ?? true } : {};
             const { terminal, clock, env } = context;
             const { observe = false } = options;
-            await startEviction(temporal, kubernetes, { host, by: whoRuns(as, env), ...decided, ...asked });
+            const until = {
+              ...(deadline !== undefined && { deadline: deadline.at }),
+              ...(typeof deadline?.fromNowMs === 'number' && { deadlineFromNowMs: deadline.fromNowMs }),
+            };
+            await startEviction(temporal, kubernetes, { host, by: whoRuns(as, env), ...decided, ...until, ...asked });
             const source = followSource(temporal, kubernetes, host);
             if (!wait && !watch) return await tellBeginning(source, temporal, { host, observe });
             const view = watch ? chooseView(context, false) : quietView(terminal);

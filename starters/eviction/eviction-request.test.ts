@@ -53,6 +53,13 @@ test.each<
       eviction: object({}, { consent: ['cold-migrate'], parallelism: 2 }),
     },
   ],
+  [
+    'the same time from now, later',
+    { deadline: '2026-01-31T16:00:00Z', deadlineFromNowMs: 4 * 3_600_000 },
+    hosts,
+    [object({}, { deadline: '2026-01-31T15:00:01Z' })],
+    { do: 'join', eviction: object({}, { deadline: '2026-01-31T15:00:01Z' }) },
+  ],
 ])('%s', (_why, asked, hypervisors, objects, plan) => {
   expect(planEviction(request(asked), hypervisors, objects, now)).toEqual(plan);
 });
@@ -68,6 +75,20 @@ test.each<[why: string, asked: Partial<EvictionRequest>, objects: EvictionObject
     [object()],
     exitCodes.refused,
     /already asks.*another reason.*drover watch/,
+  ],
+  [
+    'another time from now',
+    { deadline: '2026-01-31T17:00:00Z', deadlineFromNowMs: 5 * 3_600_000 },
+    [object({}, { deadline: '2026-01-31T15:00:01Z' })],
+    exitCodes.refused,
+    /another deadline/,
+  ],
+  [
+    'another deadline',
+    { deadline: '2026-01-31T16:00:00Z' },
+    [object({}, { deadline: '2026-01-31T15:00:01Z' })],
+    exitCodes.refused,
+    /another deadline/,
   ],
   ['another mode', { observe: true, parallelism: 3 }, [object()], exitCodes.refused, /another parallelism, mode/],
   ['one that is being deleted', {}, [object({ deleting: true })], exitCodes.refused, /being deleted/],

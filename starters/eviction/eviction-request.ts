@@ -15,6 +15,8 @@ export interface EvictionRequest {
   cause?: EvictionCause;
   /** RFC 3339. */
   deadline?: string;
+  /** Where it was given as a time from now. */
+  deadlineFromNowMs?: number;
   parallelism?: number;
   reEnable?: boolean;
   accept?: string[];
@@ -87,9 +89,25 @@ function findDifferences(request: EvictionRequest, there: EvictionObject): strin
     'consent',
     'mode',
   ] as const satisfies (keyof AskedByAnnotations)[];
-  const differing = compared.filter((field) => JSON.stringify(asked[field]) !== JSON.stringify(present[field]));
+  const isSameFromNow = isSameTimeFromNow(request, present.deadline, there.createdAt);
+  const differing = compared
+    .filter((field) => !(field === 'deadline' && isSameFromNow))
+    .filter((field) => JSON.stringify(asked[field]) !== JSON.stringify(present[field]));
   return [...(request.reason === there.reason ? [] : ['reason']), ...differing];
 }
+
+/** Two clocks differ, and the time to make it passes; durations are of whole minutes. */
+const fromNowToleranceMs = 30_000;
+
+/** `4h` that is said again later means the `4h` from when it was said first. */
+const isSameTimeFromNow = (
+  { deadlineFromNowMs }: EvictionRequest,
+  deadline: string | null,
+  createdAt: string,
+): boolean =>
+  deadlineFromNowMs !== undefined &&
+  deadline !== null &&
+  Math.abs(Date.parse(deadline) - Date.parse(createdAt) - deadlineFromNowMs) < fromNowToleranceMs;
 
 /** The Eviction that asks for it. */
 export const evictionManifest = (request: EvictionRequest, name: string, at: string): EvictionManifest => ({
