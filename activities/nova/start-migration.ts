@@ -1,7 +1,8 @@
+import { ApplicationFailure } from '@temporalio/common';
 import { z } from 'zod';
 
 import type { Instance, Migration } from '../../contracts/eviction/instance.ts';
-import type { MigrationStart, MigrationSubject } from '../../contracts/eviction/migrate-instance.ts';
+import type { ColdRequest, MigrationStart, MigrationSubject } from '../../contracts/eviction/migrate-instance.ts';
 import { droverFailure, failureCode } from '../../runtime/failure.ts';
 import { mutate } from '../lib/mutate.ts';
 import { wordsOf } from '../openstack/faults.ts';
@@ -25,7 +26,7 @@ const recordPollMs = { first: 50, most: 400, factor: 1.5 };
 /**
  * Ids of the records that were there before the request: what proves, after a crash, that a new one is drover's own.
  */
-const requestDetails = z.object({ known: z.array(z.number()) });
+const requestDetails: z.ZodType<ColdRequest> = z.object({ known: z.array(z.number()) });
 
 /**
  * Asks Nova to move a server off its source, unless it is on its way already. Safe to repeat and to run twice at once:
@@ -40,13 +41,40 @@ export async function startMigration(
   kind: MoveKind,
   request: StartRequest,
 ): Promise<MigrationStart> {
+  const earlier = requestDetails.safeParse(tools.scope.heartbeatDetails).data?.known ?? null;
+  let asked = earlier;
+  try {
+    return await startOnce(tools, kind, request, earlier, (known) => (asked = known));
+  } catch (error) {
+    throw kind === 'cold' && asked !== null ? withRequest(error, { known: asked }) : error;
+  }
+}
+
+/** This attempt may be the last one: then its failure is all that the run learns of the request. */
+const withRequest = (error: unknown, request: ColdRequest): unknown =>
+  error instanceof ApplicationFailure
+    ? ApplicationFailure.create({
+        message: error.message,
+        ...(typeof error.type === 'string' && { type: error.type }),
+        nonRetryable: error.nonRetryable ?? false,
+        details: [...(error.details ?? []), request],
+        ...(error.cause !== undefined && { cause: error.cause }),
+      })
+    : error;
+
+async function startOnce(
+  tools: StartTools,
+  kind: MoveKind,
+  request: StartRequest,
+  earlier: readonly number[] | null,
+  onAsked: (known: number[]) => void,
+): Promise<MigrationStart> {
   const { nova, scope, region } = tools;
   const { instanceId, sourceHost, perTarget } = request;
   const [history, room] = await Promise.all([
     readHistory(nova, instanceId, scope.signal),
     region.room(sourceHost, perTarget, scope.signal),
   ]);
-  const earlier = requestDetails.safeParse(scope.heartbeatDetails).data?.known ?? null;
   const decision = decideStart(kind, sourceHost, history, earlier, tools.clock.now());
   switch (decision.do) {
     case 'adopt':
@@ -56,7 +84,7 @@ export async function startMigration(
     case 'awaitRecord':
       return awaitRecord(tools, kind, request, earlier ?? idsOf(history));
     case 'request':
-      return room === 'busy' ? { outcome: 'targetsBusy' } : askInPlace(tools, kind, request, history);
+      return room === 'busy' ? { outcome: 'targetsBusy' } : askInPlace(tools, kind, request, history, onAsked);
   }
 }
 
@@ -68,11 +96,12 @@ async function askInPlace(
   kind: MoveKind,
   request: StartRequest,
   before: InstanceHistory,
+  onAsked: (known: number[]) => void,
 ): Promise<MigrationStart> {
   const giveBack = tools.region.claim(request.sourceHost, request.perTarget);
   if (giveBack === null) return { outcome: 'targetsBusy' };
   try {
-    return await ask(tools, kind, request, before);
+    return await ask(tools, kind, request, before, onAsked);
   } finally {
     giveBack();
   }
@@ -83,6 +112,7 @@ async function ask(
   kind: MoveKind,
   request: StartRequest,
   before: InstanceHistory,
+  onAsked: (known: number[]) => void,
 ): Promise<MigrationStart> {
   const { nova, scope } = tools;
   const { instanceId, sourceHost, eviction } = request;
@@ -98,6 +128,7 @@ async function ask(
     };
     await mutate(tools, mutation, () => {
       scope.heartbeat({ known });
+      onAsked(known);
       return kind === 'live'
         ? nova.liveMigrate(instanceId, target, scope.signal)
         : nova.coldMigrate(instanceId, target, scope.signal);

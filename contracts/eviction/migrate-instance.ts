@@ -44,6 +44,14 @@ export type MigrationStart =
   /** Nova said no at once (409, 403, 400). */
   | { outcome: 'refused'; message: string };
 
+/**
+ * What a request for a cold migration leaves behind where its answer is lost, as heartbeat details and as the last
+ * detail of the failure: the ids of the migration records that were there before. A new one is drover's own to confirm.
+ */
+export interface ColdRequest {
+  known: readonly number[];
+}
+
 /** Answer of the waiting activities. */
 export interface MigrationEnd {
   /** `stuck` where it is still going on and judged stuck; else the record's last status. */

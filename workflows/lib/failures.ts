@@ -40,6 +40,13 @@ export function wasTakenUp(error: unknown): boolean {
   return !(cause instanceof TimeoutFailure && cause.timeoutType === 'SCHEDULE_TO_START');
 }
 
+/** What an activity has left for its run, last of the details of its failure, or of its heartbeats. */
+export function lastDetail(error: unknown): unknown {
+  const cause = rootCause(error);
+  if (cause instanceof ApplicationFailure) return cause.details?.at(-1);
+  return cause instanceof TimeoutFailure ? cause.lastHeartbeatDetails : undefined;
+}
+
 /** Temporal wraps what was thrown once per activity and once per child. */
 function rootCause(error: unknown): unknown {
   const wrapped = error instanceof ActivityFailure || error instanceof ChildWorkflowFailure;

@@ -8,6 +8,7 @@ import {
   sleep,
 } from '@temporalio/workflow';
 import type {
+  ColdRequest,
   MigrateInstanceInput,
   MigrateInstanceResult,
   MigrationStart,
@@ -15,7 +16,7 @@ import type {
 } from '../../contracts/eviction/migrate-instance.ts';
 import { messages, asSignal, progressQuery } from '../../contracts/messages.ts';
 import { kubernetesWait, nova, novaWait } from '../lib/activities.ts';
-import { explain, invalidInput, isOutOfTime } from '../lib/failures.ts';
+import { explain, invalidInput, isOutOfTime, lastDetail } from '../lib/failures.ts';
 import { count, outcomeOf } from '../lib/metrics.ts';
 import { retryAfterMs } from '../lib/retry.ts';
 import {
@@ -31,6 +32,7 @@ import {
   applyConfirmation,
   applyForcedCompletion,
   applyIdleWait,
+  applyLostStart,
   applyMigrationEnd,
   applyNoRoom,
   applyObservation,
@@ -175,7 +177,7 @@ async function drive(
     try {
       if (isOutdated) {
         const { observeInstance } = nova(settings.region, `Observe ${instance.name} again`);
-        applyObservation(progress, await observeInstance({ instanceId: instance.id }));
+        applyObservation(progress, await observeInstance({ instanceId: instance.id }), input);
       }
       isOutdated = false;
       const planned = plan(progress);
@@ -275,12 +277,20 @@ async function begin(
   // A cancel waits for the answer: what Nova has begun must be known to be aborted or confirmed.
   const start = await CancellationScope.nonCancellable(() =>
     request(subjectOf(input, { ...progress, attempts: progress.attempts + 1 })),
-  );
+  ).catch((error: unknown) => {
+    if (how === 'cold') applyLostStart(progress, readColdRequest(lastDetail(error)));
+    throw error;
+  });
   progress.asked = false;
   if (start.outcome === 'targetsBusy') return awaitRoom(input, progress);
   if (start.outcome === 'refused')
     count('migrations', { type: how === 'live' ? 'live-migration' : 'migration', outcome: 'refused' });
   applyStart(progress, how, start);
+}
+
+function readColdRequest(detail: unknown): ColdRequest | null {
+  const { known } = Object(detail) as Partial<ColdRequest>;
+  return Array.isArray(known) ? { known } : null;
 }
 
 async function awaitRoom(input: MigrateInstanceInput, progress: Progress): Promise<void> {

@@ -3,6 +3,7 @@ import type { Consent } from '../../contracts/eviction/eviction.ts';
 import type { Instance, Migration } from '../../contracts/eviction/instance.ts';
 import { busyWith, postCopyStatus } from '../../contracts/eviction/instance.ts';
 import type {
+  ColdRequest,
   InstanceObservation,
   MigrateInstanceResult,
   MigrationEnd,
@@ -35,6 +36,8 @@ export interface Progress {
   trouble: Trouble | null;
   /** Nova's words, when it refused the last attempt at once. */
   refusal: string | null;
+  /** A cold migration was asked for, and the answer was lost for good: what there was before. */
+  coldAsked: ColdRequest | null;
   /** Id of the cold migration that this run started and that waits for its confirmation. */
   ownCold: number | null;
   /** Nova was asked to finish the copy of the migration with this id. */

@@ -1,3 +1,4 @@
+import type { Migration } from '../../contracts/eviction/instance.ts';
 import {
   cold,
   ended,
@@ -13,12 +14,14 @@ import {
   applyAbort,
   applyForcedCompletion,
   applyIdleWait,
+  applyLostStart,
   applyMigrationEnd,
   applyObservation,
   applyStart,
   retryDelayMs,
 } from './progress.ts';
 
+const source = { sourceHost: 'node-1' };
 const inFlight: Progress['observation'] = { instance: { ...server, ...migrating }, migration: live };
 const stuck = ended({ status: 'stuck', stuck: 'TooLong', observation: inFlight });
 const begun = (): Progress => structuredClone({ ...noProgress, attempts: 1, observation: inFlight });
@@ -26,9 +29,9 @@ const begun = (): Progress => structuredClone({ ...noProgress, attempts: 1, obse
 test('a migration stays known as stuck through observations and aborts that do not end it', () => {
   const progress = begun();
   applyMigrationEnd(progress, stuck);
-  applyObservation(progress, inFlight);
+  applyObservation(progress, inFlight, source);
   applyAbort(progress, live.id, stuck);
-  applyObservation(progress, inFlight);
+  applyObservation(progress, inFlight, source);
   applyAbort(progress, live.id, stuck);
   expect(progress).toMatchObject({ stuckAttempts: 1, trouble: { migrationId: 7, stuck: 'TooLong', vainAborts: 2 } });
 });
@@ -81,4 +84,18 @@ test('a cold migration of drover’s stays its own where the next start finds it
   const observation = { instance: { ...server, ...resized }, migration: finished };
   applyStart(progress, 'cold', { outcome: 'changed', observation });
   expect(progress.ownCold).toBe(cold.id);
+});
+
+test.each<[what: string, known: number[] | null, migration: Migration, ownCold: number | null]>([
+  ['a new record is what the request has begun', [6], cold, 7],
+  ['also when it has run to its end', [6], finished, 7],
+  ['one that was there before is another user’s', [6, 7], cold, null],
+  ['a resize is another user’s', [6], { ...cold, type: 'resize' }, null],
+  ['so is a move off another host', [6], { ...cold, sourceHost: 'node-9' }, null],
+  ['where nothing was asked, all are', null, cold, null],
+])('where the answer to a request for a cold migration was lost: %s', (_what, known, migration, ownCold) => {
+  const progress: Progress = structuredClone(noProgress);
+  applyLostStart(progress, known === null ? null : { known });
+  applyObservation(progress, { instance: server, migration }, source);
+  expect(progress.ownCold).toBe(ownCold);
 });

@@ -1,5 +1,6 @@
 import { busyWith, postCopyStatus } from '../../contracts/eviction/instance.ts';
 import type {
+  ColdRequest,
   InstanceObservation,
   MigrateInstanceInput,
   MigrateInstanceResult,
@@ -28,6 +29,7 @@ export function beginProgress({ instance, sourceHost }: MigrateInstanceInput): P
     lastEnd: null,
     trouble: null,
     refusal: null,
+    coldAsked: null,
     ownCold: null,
     forced: null,
     waitedIdle: false,
@@ -45,6 +47,7 @@ export function applyStart(
   start: Exclude<MigrationStart, { outcome: 'targetsBusy' }>,
 ): void {
   progress.givenBack = start.outcome === 'changed' ? progress.givenBack + 1 : 0;
+  progress.coldAsked = null;
   if (how === 'cold' && start.outcome === 'started') progress.ownCold = start.migration.id;
   switch (start.outcome) {
     case 'started':
@@ -60,6 +63,11 @@ export function applyStart(
       progress.refusal = start.message;
       return;
   }
+}
+
+/** The request for a cold migration has failed for good, and may have begun one. */
+export function applyLostStart(progress: Progress, request: ColdRequest | null): void {
+  progress.coldAsked = request;
 }
 
 /** No target had room before the deadline. */
@@ -122,9 +130,17 @@ export function applyIdleWait(progress: Progress, observation: InstanceObservati
 
 /**
  * The server was observed again, as it may not be as it was. What is known of a migration that gives
- * trouble outlives that.
+ * trouble outlives that. Where the answer to a request for a cold one was lost, its record is recognised here.
  */
-export function applyObservation(progress: Progress, observation: InstanceObservation): void {
+export function applyObservation(
+  progress: Progress,
+  observation: InstanceObservation,
+  { sourceHost }: Pick<MigrateInstanceInput, 'sourceHost'>,
+): void {
+  const { coldAsked } = progress;
+  const { migration } = observation;
+  const isNew = coldAsked !== null && migration !== null && !coldAsked.known.includes(migration.id);
+  if (isNew && migration.type === 'migration' && migration.sourceHost === sourceHost) progress.ownCold = migration.id;
   progress.observation = observation;
   progress.lastEnd = null;
   progress.asked = false;
