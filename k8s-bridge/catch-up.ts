@@ -3,6 +3,7 @@ import pMap from 'p-map';
 import { readDigest, type SecretVersion } from '../contracts/kinds/digest.ts';
 import { apiVersionOf, namespaceAndName } from '../contracts/kinds/object.ts';
 import { secret } from '../contracts/kinds/resources.ts';
+import type { Kind } from '../contracts/kinds/table.ts';
 import { digestMemo } from '../contracts/runs.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { isFailure } from '../runtime/kubernetes/kubernetes-faults.ts';
@@ -21,13 +22,15 @@ export interface CatchUpDeps {
   follower: Pick<Follower, 'listed' | 'observed' | 'takeUp'>;
   /** Prefix of workflow ids; empty by default. */
   cluster: string;
-  /** For the list of all runs of a kind. */
+  /** For each page of the list of all runs of a kind. */
   listTimeoutMs: number;
   /** For a call about one run. */
   timeoutMs: number;
   backOff: BackOffLimits;
   clock: Clock;
   random: () => number;
+  /** A comparison has failed, and is tried again: what it failed with. */
+  onFailure: (kind: Kind, error: string) => void;
   log: Logger;
 }
 
@@ -74,7 +77,7 @@ export async function followSecrets(
 
 /** Again and again until it succeeds, or until `abort`. */
 async function untilDone<Result>(
-  { clock, random, backOff, log }: Pick<CatchUpDeps, 'clock' | 'random' | 'backOff' | 'log'>,
+  { clock, random, backOff, onFailure, log }: Pick<CatchUpDeps, 'clock' | 'random' | 'backOff' | 'onFailure' | 'log'>,
   { kind }: DrivenKind,
   says: string,
   abort: AbortSignal,
@@ -86,6 +89,7 @@ async function untilDone<Result>(
     } catch (error) {
       abort.throwIfAborted();
       const retryInMs = backOffMs(backOff, failures, random());
+      onFailure(kind, wordsOf(error));
       log.warn({ kind, retryInMs: Math.round(retryInMs), error: wordsOf(error) }, says);
       await clock.sleep(retryInMs, abort);
     }
@@ -188,14 +192,17 @@ export async function readLeftDigests(
 ): Promise<Map<string, LeftDigest>> {
   // The links of a chain before its last are no ends.
   const query = `WorkflowType = '${workflowType}' AND ExecutionStatus != 'ContinuedAsNew'`;
-  return await limited(temporal, { timeoutMs: listTimeoutMs, clock, abort }, async () => {
-    const newest = new Map<string, { startedMs: number; left: LeftDigest }>();
-    for await (const { workflowId, startTime, status, memo } of temporal.workflow.list({ query, pageSize })) {
-      const startedMs = startTime.getTime();
-      if (!ids.has(workflowId) || (newest.get(workflowId)?.startedMs ?? 0) > startedMs) continue;
-      newest.set(workflowId, { startedMs, left: leftDigestOf(status.name, memo?.[digestMemo]) });
-      if (newest.size === ids.size) break;
-    }
-    return new Map([...newest].map(([workflowId, { left }]) => [workflowId, left]));
-  });
+  const limits = { timeoutMs: listTimeoutMs, clock, abort };
+  const runs = temporal.workflow.list({ query, pageSize })[Symbol.asyncIterator]();
+  const newest = new Map<string, { startedMs: number; left: LeftDigest }>();
+  while (newest.size < ids.size) {
+    // The next run, and with it perhaps the next page: a limit for all of them would let none of a long list count.
+    const next = await limited(temporal, limits, () => runs.next());
+    if (next.done === true) break;
+    const { workflowId, startTime, status, memo } = next.value;
+    const startedMs = startTime.getTime();
+    if (!ids.has(workflowId) || (newest.get(workflowId)?.startedMs ?? 0) > startedMs) continue;
+    newest.set(workflowId, { startedMs, left: leftDigestOf(status.name, memo?.[digestMemo]) });
+  }
+  return new Map([...newest].map(([workflowId, { left }]) => [workflowId, left]));
 }

@@ -43,7 +43,7 @@ export interface BridgeTimings {
   };
   /** For each call of Temporal. */
   deliveryTimeoutMs: number;
-  /** For the list of all runs of a kind, which is read once after a start. */
+  /** For each page of the list of all runs of a kind, which is read once after a start. */
   listTimeoutMs: number;
   /** How often it is asked whether Secrets are there that objects lack. */
   secretsMs: number;
@@ -215,6 +215,11 @@ export function runBridge({
       ...(lease.error() === null ? [] : [`the lease: ${lease.error()}`]),
       ...(!lease.held() && lease.holder() === null ? ['no bridge holds the lease yet'] : []),
       ...(temporalError === null ? [] : [temporalError]),
+      ...[...comparing].map(
+        ([kind, error]) =>
+          `${kind} has not been compared with its last runs yet: what changed while no bridge ran has no run` +
+          (error === null ? '' : `; ${error}`),
+      ),
       ...(queue.stats().backingOff === 0
         ? []
         : [`${queue.stats().backingOff} changes are not delivered yet; ${lastFailure}`]),
@@ -238,6 +243,8 @@ export function runBridge({
     });
 
   let unchanged = 0;
+  /** The kinds that are being compared with their last runs, and what that failed with the last time. */
+  const comparing = new Map<Kind, string | null>();
   /** While this bridge holds the Lease. */
   let leading = new AbortController();
   const catchUpWith = async (row: DrivenKind, abort: AbortSignal): Promise<void> => {
@@ -248,9 +255,13 @@ export function runBridge({
       queue: { backOff },
     } = timings;
     const { cluster } = settings;
-    const deps = { temporal, kubernetes, follower, cluster, listTimeoutMs, timeoutMs, backOff, clock, random, log };
+    const onFailure = (kind: Kind, error: string): void => void (comparing.has(kind) && comparing.set(kind, error));
+    const calls = { temporal, kubernetes, cluster, listTimeoutMs, timeoutMs, backOff, clock, random };
+    const deps = { ...calls, follower, onFailure, log };
+    comparing.set(row.kind, null);
     try {
       const same = await catchUp(deps, row, abort);
+      comparing.delete(row.kind);
       unchanged += same;
       if (row.lacksSecret !== undefined) await followSecrets(deps, row, secretsMs, abort);
     } catch (error) {
@@ -280,6 +291,8 @@ export function runBridge({
     onLost: () => {
       queue.pause();
       leading.abort();
+      // Whoever leads does.
+      comparing.clear();
     },
     clock,
     random,

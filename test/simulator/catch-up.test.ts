@@ -57,6 +57,8 @@ const startedWith = new Map<string, unknown>();
 let refusals = 0;
 const run = <Result>(_limit: unknown, calls: () => Promise<Result>): Promise<Result> => calls();
 const temporal = {
+  options: { namespace: 'default' },
+  workflowService: { getSystemInfo: async () => ({}) },
   withDeadline: run,
   withAbortSignal: run,
   workflow: {
@@ -263,6 +265,23 @@ test('beside 2,000 reconciled VMs and 2,000 hypervisors no run is started for wh
   refusals = 5;
   expect(await restart()).toEqual([]);
   expect(bridge.stats()).toMatchObject({ unchanged: vms + hosts });
+  expect(await bridge.health()).toMatchObject({ ok: true, reasons: [] });
+}, 1_800_000);
+
+test('a bridge that has not compared yet says so, and why', async () => {
+  refusals = Infinity;
+  bridge.kill();
+  bridge.start();
+  await pass(60_000);
+  const notCompared = (kind: string): unknown =>
+    expect.stringMatching(new RegExp(`^${kind} has not been compared .+; visibility is away$`, 'u'));
+  expect(await bridge.health()).toMatchObject({
+    ok: false,
+    reasons: expect.arrayContaining([notCompared('VirtualMachine'), notCompared('Hypervisor')]),
+  });
+  refusals = 0;
+  await pass(60_000);
+  expect(await bridge.health()).toMatchObject({ ok: true, reasons: [] });
 }, 1_800_000);
 
 test.each<
