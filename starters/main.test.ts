@@ -2,7 +2,7 @@ import { definitions } from '../contracts/crds/definitions.ts';
 import type { Kubernetes, KubernetesRequest } from '../runtime/kubernetes/kubernetes.ts';
 import { tableError } from './command/error.ts';
 import { exitCodes } from './command/exit-codes.ts';
-import { main } from './main.ts';
+import { exitCodeOfClosedOutput, main } from './main.ts';
 import type { Paper } from '../test/fixtures/starters/context.ts';
 import { paper, sampleContext } from '../test/fixtures/starters/context.ts';
 
@@ -183,4 +183,25 @@ test('what there is and cannot be shown is there', async () => {
     expect(terminal.stdout).toBe('');
     expect(terminal.stderr).toContain('Not as their schema says, and not shown: team/odd.');
   }
+});
+
+test.each([
+  ['ls', exitCodes.ok],
+  ['ls --all --json', exitCodes.ok],
+  ['describe vm team/web', exitCodes.ok],
+  ['hosts --attention', exitCodes.ok],
+  ['hosts --adopt --consent', exitCodes.interrupted],
+  ['pools -A', exitCodes.ok],
+  ['pools approve team/gpu', exitCodes.interrupted],
+  ['sweep ls', exitCodes.ok],
+  ['sweep', exitCodes.interrupted],
+  ['stop --show', exitCodes.ok],
+  ['stop --reason fire', exitCodes.interrupted],
+  ['evict node-1 --reason x --wait', exitCodes.interrupted],
+  ['evict --help', exitCodes.ok],
+  ['watch node-1', exitCodes.interrupted],
+  ['doctor', exitCodes.interrupted],
+  ['', exitCodes.ok],
+])('`drover %s`, whose output nobody reads to its end, exits with %i', (line, code) => {
+  expect(exitCodeOfClosedOutput(line === '' ? [] : line.split(' '))).toBe(code);
 });

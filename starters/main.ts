@@ -269,11 +269,27 @@ function report(error: unknown, { terminal, env }: CommandContext): ExitCode {
   return exitCode;
 }
 
+const lists: readonly string[] = ['ls', 'describe', 'hosts', 'vms', 'safety', 'clones', 'limits', 'crds'];
+
+/**
+ * How a command ends whose output nobody reads any more. A reader that has seen enough of a list (`drover ls | head -1`)
+ * is no fault; how anything else ended is not known then, as after Ctrl-C.
+ */
+export function exitCodeOfClosedOutput(argv: readonly string[]): ExitCode {
+  const [name = 'help', part = ''] = argv;
+  const isHelp = name === 'help' || name.startsWith('-') || argv.includes('--help') || argv.includes('-h');
+  const isList =
+    (lists.includes(name) && !argv.includes('--adopt')) ||
+    (name === 'pools' && (part === '' || part === 'ls' || part.startsWith('-'))) ||
+    (name === 'sweep' && part === 'ls') ||
+    (name === 'stop' && argv.includes('--show'));
+  return isHelp || isList ? exitCodes.ok : exitCodes.interrupted;
+}
+
 if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  // A reader that has seen enough (`drover ls | head -1`) is no fault.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
-    process.exit(exitCodes.ok);
+    process.exit(exitCodeOfClosedOutput(process.argv.slice(2)));
   });
   process.exitCode = await main(process.argv.slice(2), processContext());
 }

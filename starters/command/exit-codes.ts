@@ -17,7 +17,7 @@ export const exitCodes = {
   refused: 5,
   /** A fault of drover itself. */
   unexpected: 70,
-  /** Ctrl-C. What runs in Temporal goes on. */
+  /** Ctrl-C, or nobody reads its output any more. What runs in Temporal goes on. */
   interrupted: 130,
 } as const;
 
