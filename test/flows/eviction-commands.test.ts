@@ -180,6 +180,10 @@ test.concurrent(
       });
       expect(await world.serversOn(host)).toEqual([]);
       await world.untilClosed(host);
+      expect(await world.command('accept', host, obstacle)).toMatchObject({
+        code: 5,
+        stderr: expect.stringContaining(`Eviction ${host} of ${host} has succeeded. Nothing was accepted.`),
+      });
       await checkInvariants(world, [host]);
     }),
   limitMs,
