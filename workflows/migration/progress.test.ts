@@ -58,7 +58,7 @@ test('it stays known that a migration is stuck in post-copy, and what was wrong 
   applyAbort(progress, live.id, { ...stuck, observation: postCopied });
   expect(progress.trouble).toEqual({ migrationId: 7, stuck: 'TooLong', vainAborts: 1 });
   applyMigrationEnd(progress, { ...stuck, observation: postCopied });
-  applyObservation(progress, postCopied);
+  applyObservation(progress, postCopied, source);
   expect(progress.trouble).toEqual({ migrationId: 7, stuck: 'TooLong', vainAborts: 1, inPostCopy: true });
 });
 
