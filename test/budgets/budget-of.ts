@@ -119,7 +119,10 @@ const ofAllowances: Lifecycle = {
 
 const ofMigrations: Lifecycle = {
   observationOnly: 'retriedMigration',
-  actions: [[/^abortMigration, again$/u, 'unendedMigration']],
+  actions: [
+    [/^(forceCompleteMigration|startLiveMigration, and startColdMigration)$/u, 'consentedMigration'],
+    [/^abortMigration, again$/u, 'unendedMigration'],
+  ],
 };
 
 const lifecycles: Readonly<Record<string, Lifecycle>> = {
@@ -161,6 +164,16 @@ const manyTimes = 8;
 /** Of a change that has no effect, and is made ever more seldom. */
 const severalTimes = 4;
 
+/** What makes of an action another one where the run has done both. */
+const others: readonly string[] = [
+  'submitPower',
+  'submitBootstrap',
+  'submitPromotion',
+  'changeVolumes',
+  'signalNodeFailure',
+  'startColdMigration',
+];
+
 /** Which budget a recorded run is held to; null: there is none for it. Pure. */
 export function budgetOf({ events }: History): BudgetName | null {
   const all = events ?? [];
@@ -183,9 +196,7 @@ export function budgetOf({ events }: History): BudgetName | null {
     ...(isInVain ? [`${name}, failed without a move`] : []),
     ...(isSignalledAgain ? [`${name}, signalled again`] : []),
     ...(hasFailed ? [`${name}, in vain`] : []),
-    ...['submitPower', 'submitBootstrap', 'submitPromotion', 'changeVolumes', 'signalNodeFailure'].flatMap((other) =>
-      done.includes(other) ? [`${name}, and ${other}`] : [],
-    ),
+    ...others.flatMap((other) => (done.includes(other) ? [`${name}, and ${other}`] : [])),
   ]);
   return (
     lifecycle.actions.find(([pattern]) => actions.some((action) => pattern.test(action)))?.[1] ??

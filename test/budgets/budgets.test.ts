@@ -151,6 +151,26 @@ test.each<[what: string, run: History, budget: string | null]>([
     'vainEviction',
   ],
   [
+    'a stopped server moves',
+    history('migrateInstance', ['startColdMigration', 'confirmMigration']),
+    'retriedMigration',
+  ],
+  [
+    'a running one moves cold at last',
+    history('migrateInstance', ['startLiveMigration', 'startColdMigration', 'confirmMigration']),
+    'consentedMigration',
+  ],
+  [
+    'a migration is forced to finish',
+    history('migrateInstance', [
+      'startLiveMigration',
+      'abortMigration',
+      'startLiveMigration',
+      'forceCompleteMigration',
+    ]),
+    'consentedMigration',
+  ],
+  [
     'a host goes for good, with what was left of it',
     history('reconcileHypervisor', ['releaseAllocations', 'ensureServiceDeleted']),
     'leftovers',

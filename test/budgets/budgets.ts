@@ -55,6 +55,12 @@ export const budgets = {
     activityCalls: 5,
     calls: { nova: 80, kubernetes: 16, keystone: 2 },
   },
+  consentedMigration: {
+    title: '`migrateInstance`, moved cold or forced, after two attempts to move it live',
+    events: 71,
+    activityCalls: 9,
+    calls: { nova: 80, kubernetes: 18, keystone: 2 },
+  },
   unendedMigration: {
     title: '`migrateInstance`, of a migration that Nova does not end',
     events: 65,
