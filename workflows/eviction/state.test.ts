@@ -11,6 +11,7 @@ import {
   outstandingRamMiB,
   remains,
   applyHost,
+  requestStop,
 } from './state.ts';
 
 describe('what a look at the host changes', () => {
@@ -102,6 +103,17 @@ describe('a migration that does not end', () => {
     applyMoveResult(state, 'a', result, 5_000);
     return state;
   };
+  test.each([
+    ['blocked', 'the eviction goes on', false],
+    ['pending', 'the eviction is stopped, too', true],
+  ] as const)('is %s when a user cancels the run of its server and %s', (its, _why, isStopped) => {
+    const state = evictionOf(hostWith(server('a')));
+    enterState(theOnly(state), 'moving', 1_000);
+    if (isStopped) requestStop(state, 'jane', 2_000);
+    const result = { outcome: 'stopped', targetHost: null, attempts: 1, message: 'why', inFlight: 7 } as const;
+    applyMoveResult(state, 'a', result, 5_000);
+    expect(theOnly(state)).toMatchObject({ state: its, message: 'why', inFlight: 7 });
+  });
   test('holds its slot while Nova shows it', () => {
     const state = left();
     applyHost(state, { ...hostWith(server('a')), migrations: [{ ...live, id: 7 }] }, 6_000);

@@ -391,11 +391,15 @@ export function applyMoveResult(state: EvictionState, id: string, result: Migrat
     case 'gone':
       return enterState(one, 'gone', nowMs, 'deleted');
     case 'nonMigratable':
-    case 'stopped':
+    case 'stopped': {
+      // A user has cancelled its run, and not the eviction: as long as Nova does not end the migration, another run of it
+      // would find no slot but the one that this holds, and so wait for ever.
+      const isLeft = result.inFlight !== null && state.stop === null;
       one.target = null;
       one.percent = null;
-      enterState(one, result.outcome === 'stopped' ? 'pending' : 'blocked', nowMs, result.message);
+      enterState(one, result.outcome === 'stopped' && !isLeft ? 'pending' : 'blocked', nowMs, result.message);
       one.inFlight = result.inFlight;
+    }
   }
 }
 

@@ -379,7 +379,7 @@ const windDownRows: WindDownRow[] = [
   [
     'one that arrives is none of this run’s',
     seen({}, { ...live, sourceHost: 'node-9' }),
-    { kind: 'done', outcome: 'stopped', message: 'the eviction was stopped' },
+    { kind: 'done', outcome: 'stopped', message: 'the move was stopped' },
   ],
   ['a cold one runs to its end', seen({}, cold), does('awaitMigration', { migration: cold })],
   [
@@ -403,7 +403,7 @@ const windDownRows: WindDownRow[] = [
     {
       kind: 'done',
       outcome: 'stopped',
-      message: expect.stringMatching(/the eviction was stopped; live-migration 7 .* 3 aborts/) as string,
+      message: expect.stringMatching(/the move was stopped; live-migration 7 .* 3 aborts/) as string,
       inFlight: 7,
     },
   ],
@@ -434,7 +434,7 @@ const windDownRows: WindDownRow[] = [
   ],
   ['not where it is a stranger’s', seen(resized, finished), { kind: 'done', outcome: 'moved', message: null }],
   ['a server that arrived has moved', seen({ host: 'node-2' }), { kind: 'done', outcome: 'moved', message: null }],
-  ['one that did not stays', seen({}), { kind: 'done', outcome: 'stopped', message: 'the eviction was stopped' }],
+  ['one that did not stays', seen({}), { kind: 'done', outcome: 'stopped', message: 'the move was stopped' }],
 ];
 
 test.each(windDownRows)('%s', (_why, progress, plan) => {

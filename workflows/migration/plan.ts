@@ -271,7 +271,7 @@ export function planWindDown({ sourceHost }: Pick<Desired, 'sourceHost'>, progre
   if (migration !== null && !awaitsConfirmation(migration) && migration.sourceHost === sourceHost) {
     const { stuck, vainAborts, inPostCopy } = troubleOf(progress, migration);
     const stopped = (description: string): MigrationPlan =>
-      done('stopped', `the eviction was stopped; ${description}`, migration);
+      done('stopped', `the move was stopped; ${description}`, migration);
     const leave = (what: string): MigrationPlan => stopped(describeUnended(migration, instance, what));
     if (isPostCopy(migration))
       return inPostCopy === true ? stopped(describePostCopy(migration, instance)) : awaitMigration(migration, instance);
@@ -282,7 +282,7 @@ export function planWindDown({ sourceHost }: Pick<Desired, 'sourceHost'>, progre
   }
   if (instance.status === 'VERIFY_RESIZE' && ownCold !== null) return confirm(ownCold, instance);
   if (instance.host !== null && instance.host !== sourceHost) return done('moved');
-  return done('stopped', 'the eviction was stopped');
+  return done('stopped', 'the move was stopped');
 }
 
 /** Losing the race against another client that changes the same server is normal; losing it this often is not. */
