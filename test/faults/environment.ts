@@ -102,6 +102,8 @@ export interface Region {
   session: Session;
   fleet: Fleet;
   evictions: EvictionLog;
+  /** Nova does not reach Placement when it removes the service of that host. A lab has no way to that. */
+  loseProviderOf?: (host: string) => void;
 }
 
 export const regionOf = ({ region }: Pick<Environment, 'region'>): Region =>

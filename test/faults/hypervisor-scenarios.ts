@@ -153,7 +153,7 @@ async function judgeReleased(context: ScenarioContext): Promise<string[]> {
 }
 
 /** As its kubelet would be; the service of one that answers is not removed. */
-async function crashWhenAsked(context: ScenarioContext): Promise<void> {
+export async function crashWhenAsked(context: ScenarioContext): Promise<void> {
   await until('nova-compute to be waited for, or the end', patienceMs, async () => {
     const object = await context.read('A');
     return (

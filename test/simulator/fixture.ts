@@ -88,7 +88,12 @@ export async function openSimulatedFixture({
     region:
       openstack === null
         ? null
-        : { session: openstack.admin, fleet: openstack.fleet, evictions: evictionLogOf(kubernetes) },
+        : {
+            session: openstack.admin,
+            fleet: openstack.fleet,
+            evictions: evictionLogOf(kubernetes),
+            loseProviderOf: (host) => void openstack.model.lostProviders.add(host),
+          },
     vcenter:
       vcenter === null
         ? null

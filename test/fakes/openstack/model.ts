@@ -26,6 +26,8 @@ export interface Model {
   volumes: Map<string, SimulatedVolume> | null;
   /** How the next attempts of a guest to move go, by server. */
   readonly scripts: Map<string, GuestScript>;
+  /** Hosts whose resource providers stay when Nova removes their services, as it does not reach Placement then. */
+  readonly lostProviders: Set<string>;
   readonly placement: PlacementState;
   readonly keystone: KeystoneState;
 }

@@ -86,6 +86,7 @@ export function seedModel(uuid: () => string): Model {
       [uuidOf('amphora.lab.drover.dev'), { tags: ['amphora'] }],
     ]),
     volumes: null,
+    lostProviders: new Set(),
     scripts: new Map(),
     placement: { providers: new Map(), consumers: new Map(), traits: new Set(standardTraits) },
     keystone: {

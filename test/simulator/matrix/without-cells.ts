@@ -31,10 +31,7 @@ const ofEvictions: WithoutCells = {
 
 const ofHypervisors: WithoutCells = {
   ensureCertificate: { testedBy: 'activities/kubernetes/hypervisor/certificate.test.ts' },
-  ensureDrainGuard: { testedBy: 'test/contracts/node-objects.ts' },
-  ensureProviderGone: { testedBy: 'activities/placement/ensure-provider-gone.test.ts' },
   ensureSmokeServerGone: { testedBy: 'activities/nova/smoke-server.test.ts' },
-  setEvictionDeadline: { testedBy: 'test/contracts/hypervisor-objects.ts' },
 };
 
 const ofNodeFailures: WithoutCells = {

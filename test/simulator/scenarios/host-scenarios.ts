@@ -1,6 +1,7 @@
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { findCondition } from '../../../contracts/conditions.ts';
 import { type NodeObject, readNode } from '../../../contracts/hypervisor/read-node.ts';
+import { guardName, guardNamespace } from '../../../contracts/hypervisor/drain-guard.ts';
 import { hypervisorConditions } from '../../../contracts/hypervisor/conditions.ts';
 import { nodeFailureId, workflowQueue, workflowTypes } from '../../../contracts/ids.ts';
 import { asSignal, messages, progressQuery } from '../../../contracts/messages.ts';
@@ -19,15 +20,17 @@ import {
   zone,
 } from '../../faults/hypervisor-objects.ts';
 import {
+  crashWhenAsked,
   hypervisorScenarioSettings,
   isStopped,
   putIntoService,
   unlessStopped,
 } from '../../faults/hypervisor-scenarios.ts';
-import { judgeInService, judgeMoved } from '../../faults/judge-hypervisor.ts';
+import { judgeDecommissioned, judgeInService, judgeMoved } from '../../faults/judge-hypervisor.ts';
 import type { Scenario } from '../../faults/scenario.ts';
 import { labClock } from '../../../lab/clock.ts';
 import { findService } from '../../../lab/openstack/hosts.ts';
+import { listMigrations } from '../../../lab/openstack/migrations.ts';
 import { listServers } from '../../../lab/openstack/seed.ts';
 import { uuidOf } from '../../fakes/openstack/ids.ts';
 import { nodeManifest } from '../../flows/hypervisor-fixture.ts';
@@ -217,6 +220,34 @@ async function recallWhenTainted(context: ScenarioContext): Promise<void> {
   });
 }
 
+/** How many of its agents' pods have to stay, as Gardener's drain asks. */
+async function judgeDrain({ fixture, hostOf }: ScenarioContext): Promise<string[]> {
+  const path = resourcePath('policy/v1', 'poddisruptionbudgets', {
+    namespace: guardNamespace,
+    name: guardName(hostOf('A')),
+  });
+  const { spec } = (await fixture.environment.api.request({ method: 'GET', path }, AbortSignal.timeout(20_000))) as {
+    spec: { minAvailable?: number };
+  };
+  return spec.minAvailable === 0 ? [] : [`the drain of its Node is held back: ${spec.minAvailable} pods have to stay`];
+}
+
+/** machine-controller-manager takes the Node away while its Eviction, which has no deadline, moves a server. */
+async function terminateWhileEmptied(context: ScenarioContext): Promise<void> {
+  const { session, loseProviderOf } = regionOf(context.fixture.environment);
+  const [id = ''] = context.expected.keys();
+  await until('its server to be moved, or the end', patienceMs, async () => {
+    const [record] = await listMigrations(session, id);
+    const { reason, message } = lifecycleOf(await context.read('A'));
+    return record?.status === 'running' || (await isStopped(context)) || `${record?.status}; ${reason}: ${message}`;
+  });
+  loseProviderOf?.(context.hostOf('A'));
+  await setTerminating(context, 'True');
+  // A run that a user has stopped before goes on with what the Node says, once it is told.
+  await labClock().sleep(5_000);
+  await crashWhenAsked(context);
+}
+
 /** An operator mends Ceph when the host has waited for that longer than its tests may fail. */
 async function mendCeph(context: ScenarioContext): Promise<void> {
   await until('the host to wait for Ceph', patienceMs, async () => {
@@ -298,6 +329,27 @@ export const hostScenarios: readonly Scenario[] = [
     judge: unlessStopped(async (world, host, context) => [
       ...(await judgeInService(world, host)),
       ...((await isTainted(context)) ? [`the Node of ${host} still drives its agents off`] : []),
+    ]),
+  },
+  {
+    ...common,
+    name: 'terminated',
+    title: 'a Node terminates while its host is emptied: by its deadline, and Nova leaves the resource provider behind',
+    settings: {
+      ...hypervisorScenarioSettings,
+      hypervisor: { ...hypervisorScenarioSettings.hypervisor, guardsDrain: true },
+    },
+    async prepare(context) {
+      await putIntoService(context);
+      await context.seed('A', [{ seconds: 10 }]);
+    },
+    start: (context) => context.change('A', { maintenance: 'manual', maintenanceReason: 'fault matrix' }),
+    meanwhile: terminateWhileEmptied,
+    ends: { A: 'Decommissioned' },
+    judge: unlessStopped(async (world, host, context) => [
+      ...(await judgeDecommissioned(world, host)),
+      ...(await judgeMoved(world, host, context.expected.keys())),
+      ...(await judgeDrain(context)),
     ]),
   },
   {

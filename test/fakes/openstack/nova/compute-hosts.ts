@@ -199,6 +199,8 @@ export function removeService(cloud: Cloud, service: Service): void {
     if (type === 'evacuation' && source === service.host && status === 'done')
       dropAllocation(model.placement, instanceId, hypervisor.id);
   }
-  // With allocations left Placement refuses, and Nova only writes that into its log.
-  if (consumersOf(model.placement, hypervisor.id).length === 0) model.placement.providers.delete(hypervisor.id);
+  // With allocations left Placement refuses, and Nova only writes that into its log, as when it does not answer.
+  const isLost = model.lostProviders.has(service.host);
+  if (!isLost && consumersOf(model.placement, hypervisor.id).length === 0)
+    model.placement.providers.delete(hypervisor.id);
 }
