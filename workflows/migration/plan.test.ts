@@ -418,7 +418,7 @@ const windDownRows: WindDownRow[] = [
     {
       kind: 'done',
       outcome: 'stopped',
-      message: expect.stringMatching(/the eviction was stopped; live-migration 7 .*Restart nothing/) as string,
+      message: expect.stringMatching(/the move was stopped; live-migration 7 .*Restart nothing/) as string,
       inFlight: 7,
     },
   ],
