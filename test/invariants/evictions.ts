@@ -1,6 +1,7 @@
 import { kindTable } from '../../contracts/kinds/table.ts';
 import { findCondition } from '../../contracts/conditions.ts';
 import { onlyObserves } from '../../contracts/eviction/annotations.ts';
+import { evictionConditions } from '../../contracts/eviction/conditions.ts';
 import { disabledReasonPrefix, evictionFinalizer, evictionId, labels } from '../../contracts/ids.ts';
 import type { Eviction } from '../../contracts/crds/eviction.ts';
 import type { Check } from './objects.ts';
@@ -29,11 +30,13 @@ export const reconciledIsReleased: Check = (world) => {
       found.push(`Eviction ${metadata.name} is reconciled and says nothing`);
       continue;
     }
-    const { reason, message, observedGeneration } = condition;
+    const { reason, observedGeneration } = condition;
     const subject = `Eviction ${metadata.name} is ${reason}`;
     // A terminated run could not let go; the bridge may write the status only. The next run releases it, or the
-    // deletion does.
-    const wasTerminated = reason === 'Stopped' && message.includes(' was terminated by ');
+    // deletion does. Of one that only waited for its Node, the bridge says so where that wait is said.
+    const wasTerminated = [condition, findCondition(eviction.status?.conditions, evictionConditions.reEnabled)].some(
+      (said) => said?.reason === 'Stopped' && said.message.includes(' was terminated by '),
+    );
     // A run writes its result first, and lets go in the next call.
     const isEnding = !world.isQuiet && isDriven(world, eviction);
     if ((metadata.finalizers ?? []).includes(evictionFinalizer) && !wasTerminated && !isEnding)

@@ -54,6 +54,21 @@ test(
 );
 
 test(
+  'an Eviction whose run is terminated while it waits for its Node stays held until it is deleted',
+  async () => {
+    // 22,000 writes the cause rolling-update on the Eviction.
+    const begun = [{ ...at(1_000, 'evict', 3), forMs: 22_000 }, at(10_000, 'terminateEviction', 3)];
+    // The invariants are checked after each event: the policy is there so that they are while it is held. The last
+    // one shows that its name is free again.
+    const ended = [at(20_000, 'createPolicy'), at(30_000, 'deleteEviction', 3), at(50_000, 'evict', 3)];
+    const events = [...begun, ...ended];
+    const { complaints, happened } = await runSchedule(await loadWorkflows(), { ...calm, events });
+    expect({ complaints, happened }).toEqual({ complaints: [], happened: events.map(({ kind }) => kind) });
+  },
+  limitMs,
+);
+
+test(
   'servers that a user has stopped go cold, are confirmed, and stay stopped',
   async () => {
     const schedule = { ...calm, stopped: [true, false, true], events: [at(1_000, 'evict'), at(4_000, 'evict', 1)] };

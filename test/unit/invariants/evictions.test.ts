@@ -1,3 +1,4 @@
+import type { Snapshot } from '../../invariants/snapshot.ts';
 import { violations } from '../../invariants/violations.ts';
 import {
   breaks,
@@ -18,6 +19,17 @@ import {
 
 /** What Evictions say, what drover leaves at their hosts, and on what evidence it evacuates. */
 
+/** One that is held and has succeeded; whether its host was enabled again was still open when it was stopped. */
+const heldWithoutNode = (message: string): Partial<Snapshot> => {
+  const held = eviction('Succeeded', { finalizers: ['drover.dev/eviction'] });
+  const reEnabled = { type: 'HypervisorReEnabled', status: 'False', reason: 'Stopped', message, observedGeneration: 1 };
+  const conditions = [
+    ...(held.status?.conditions ?? []),
+    { ...reEnabled, lastTransitionTime: held.metadata.creationTimestamp },
+  ];
+  return objects({ ...held, status: { ...held.status, conditions } } as typeof held);
+};
+
 breaks([
   [
     'a reconciled Eviction that is held',
@@ -27,6 +39,11 @@ breaks([
   [
     'a reconciled Eviction that is held, with no run that could still let go',
     { ...objects(eviction('Succeeded', { finalizers: ['drover.dev/eviction'] })), isQuiet: false },
+    /^invariant 6: Eviction node-1 is Succeeded and still carries drover\.dev\/eviction/,
+  ],
+  [
+    'a reconciled Eviction that is held, and whose run stopped its wait for the Node by itself',
+    heldWithoutNode('Stopped by an operator'),
     /^invariant 6: Eviction node-1 is Succeeded and still carries drover\.dev\/eviction/,
   ],
   [
@@ -99,4 +116,9 @@ test('an Eviction is reconciled for a moment before its run removes the finalize
   const ending = { runs: [run({ status: 'RUNNING', closedAtMs: null }), moveRun()], isQuiet: false };
   const held = objects(eviction('Succeeded', { finalizers: ['drover.dev/eviction'] }));
   expect(violations({ ...good, ...held, ...ending })).toEqual([]);
+});
+
+test('an Eviction that has succeeded stays held where its run was terminated while it waited for the Node', () => {
+  const terminated = heldWithoutNode('Run r1 was terminated by an operator at 2026-01-01T00:00:00Z');
+  expect(violations({ ...good, ...terminated })).toEqual([]);
 });
