@@ -90,6 +90,19 @@ test(
 );
 
 test(
+  'the run of a policy is cancelled and terminated while it is at work',
+  async () => {
+    const events = [at(1_000, 'createPolicy'), at(60_000, 'cancelPolicy'), at(120_000, 'terminatePolicy')].map(
+      // Each makes another change.
+      (event, index) => ({ ...event, forMs: 20_250 + index }),
+    );
+    const { complaints, happened } = await runSchedule(await loadWorkflows(), { ...calm, events });
+    expect({ complaints, happened }).toEqual({ complaints: [], happened: events.map(({ kind }) => kind) });
+  },
+  limitMs,
+);
+
+test(
   'one seed gives one story, and another seed another',
   async () => {
     const bundle = await loadWorkflows();

@@ -29,6 +29,20 @@ export const createPolicy = (cast: Cast, name: string): Promise<unknown> =>
     spec: { folder: `${name}-folder`, resourcePool: { name: `${name}-pool` }, clusterModuleGroups: ['web'] },
   });
 
+const changePolicy: Action = (cast, event) =>
+  patch(cast, vmPath(cast, policies, policyOf(cast, event)), {
+    spec: { resourcePool: { reservations: { memory: `${64 + (event.forMs % 64)}Mi` } } },
+  });
+
+/** A policy's run is over within seconds: who wants to catch one has to make it have work. */
+const whileItChanges =
+  (action: Action): Action =>
+  async (cast, event) => {
+    await changePolicy(cast, event);
+    await cast.deployment.simulation.clock.sleep(event.forMs % 500);
+    await action(cast, event);
+  };
+
 type OfVms = Extract<EventKind, `${string}Vm` | `${string}VmOutside` | `${string}Policy`>;
 
 export const virtualMachineActions: Actions<OfVms> = {
@@ -54,11 +68,8 @@ export const virtualMachineActions: Actions<OfVms> = {
   destroyVmOutside: (cast, event) => witnessOf(cast).destroyVm(inVcenter(cast, event)),
 
   createPolicy: (cast, event) => createPolicy(cast, policyOf(cast, event)),
-  changePolicy: (cast, event) =>
-    patch(cast, vmPath(cast, policies, policyOf(cast, event)), {
-      spec: { resourcePool: { reservations: { memory: isEven(event) ? '64Mi' : '128Mi' } } },
-    }),
+  changePolicy,
   deletePolicy: (cast, event) => remove(cast, vmPath(cast, policies, policyOf(cast, event))),
-  cancelPolicy: cancel(policyId),
-  terminatePolicy: terminate(policyId),
+  cancelPolicy: whileItChanges(cancel(policyId)),
+  terminatePolicy: whileItChanges(terminate(policyId)),
 };
