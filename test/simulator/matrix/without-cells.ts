@@ -15,15 +15,6 @@ export type WithoutCells = Readonly<
   >
 >;
 
-/** A cold migration comes where a server cannot be moved live, and is forced or waited for in few cases. */
-const ofMigrations: WithoutCells = {
-  startColdMigration: { testedBy: 'test/contracts/nova-cold-activities.ts' },
-  confirmMigration: { testedBy: 'test/contracts/nova-cold-activities.ts' },
-  awaitInstanceIdle: { testedBy: 'test/contracts/nova-cold-activities.ts' },
-  forceCompleteMigration: { testedBy: 'test/contracts/nova-live-activities.ts' },
-  awaitTargetRoom: { needsNone: 'it reads, and the run decides anew when it ends' },
-};
-
 const ofEvictions: WithoutCells = {
   awaitStopLifted: { needsNone: 'it reads, and the run looks again when it ends' },
   awaitNodeReturned: { testedBy: 'test/contracts/eviction-objects.ts' },
@@ -58,7 +49,6 @@ const ofVirtualMachines: WithoutCells = {
 };
 
 export const withoutCells: WithoutCells = {
-  ...ofMigrations,
   ...ofEvictions,
   ...ofHypervisors,
   ...ofNodeFailures,
