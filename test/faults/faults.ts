@@ -11,7 +11,22 @@ export type Order =
   | 'holdAfter';
 
 /** What is done to the scenario while the call is held. */
-export type FaultAction = 'none' | 'killWorker' | 'cancel' | 'terminate' | 'signalTwice' | 'changeSpec';
+export type FaultAction =
+  | 'none'
+  | 'killWorker'
+  | 'cancel'
+  | 'terminate'
+  | 'signalTwice'
+  | 'changeSpec'
+  | 'cancelMove'
+  | 'terminateMove';
+
+interface Fault {
+  title: string;
+  order: Order;
+  action: FaultAction;
+  mayStop: boolean;
+}
 
 /**
  * The faults of the every-step matrix. Each actions once, at the first attempt of one call.
@@ -40,7 +55,26 @@ export const faults = {
   },
   signalTwice: { title: 'the signal comes twice', order: 'pass', action: 'signalTwice', mayStop: false },
   changeSpec: { title: 'the spec changes', order: 'pass', action: 'changeSpec', mayStop: false },
-} as const satisfies Record<string, { title: string; order: Order; action: FaultAction; mayStop: boolean }>;
+} as const satisfies Record<string, Fault>;
 
 export type FaultName = keyof typeof faults;
 export const faultNames = Object.keys(faults) as FaultName[];
+
+/**
+ * Those of the run that moves one server, at its own steps; what ends the run of its object is among the others. Only in
+ * the simulator.
+ */
+export const moveFaults = {
+  cancelMove: { title: 'the run of the server is cancelled', order: 'pass', action: 'cancelMove', mayStop: false },
+  terminateMove: {
+    title: 'the run of the server is terminated',
+    order: 'pass',
+    action: 'terminateMove',
+    mayStop: false,
+  },
+} as const satisfies Record<string, Fault>;
+
+export type AnyFaultName = FaultName | keyof typeof moveFaults;
+export const moveFaultNames = Object.keys(moveFaults) as (keyof typeof moveFaults)[];
+
+export const faultOf = (name: AnyFaultName): Fault => ({ ...faults, ...moveFaults })[name];

@@ -10,7 +10,7 @@ import type { Scenario } from './scenario.ts';
 import { openContext } from './context.ts';
 import type { SubjectKind } from './subjects.ts';
 import { subjects } from './subjects.ts';
-import { commonSteps } from './step.ts';
+import { commonSteps, isOfWatch } from './step.ts';
 
 /** A cell and how it went. */
 export interface Outcome extends Cell, Omit<CellResult, 'steps'> {
@@ -67,7 +67,8 @@ const cleanRuns = 2;
 const planCells = (runs: readonly CleanRuns[], scenarios: readonly Scenario[]): Cell[] =>
   runs.flatMap(({ scenario, steps }) => {
     const targets = scenarios.find(({ name }) => name === scenario)?.targets ?? (() => true);
-    return steps.filter(targets).flatMap((step) => faultNames.map((fault) => ({ scenario, step, fault })));
+    const targeted = steps.filter((step) => !isOfWatch(step) && targets(step));
+    return targeted.flatMap((step) => faultNames.map((fault) => ({ scenario, step, fault })));
   });
 
 /** Runs clean first, then with every chosen fault at every step. */

@@ -5,15 +5,14 @@ import { kindTable } from '../../contracts/kinds/table.ts';
 import { listEvictions } from '../flows/clear-leftovers.ts';
 import { until } from '../flows/until.ts';
 import { violations } from '../invariants/violations.ts';
-import type { FaultName } from './faults.ts';
-import { faults } from './faults.ts';
+import { type AnyFaultName, faultOf } from './faults.ts';
 import type { Fixture } from './fixture.ts';
 import type { Scenario } from './scenario.ts';
 import { gone } from './scenario.ts';
 import type { HostAlias } from './context-base.ts';
 import type { ScenarioContext } from './context.ts';
 import { openContext } from './context.ts';
-import type { Call } from './step.ts';
+import { type Call, isOfOther } from './step.ts';
 import type { AnyObject } from './subjects.ts';
 import type { Injection, Recording } from './fault-control.ts';
 
@@ -21,7 +20,7 @@ import type { Injection, Recording } from './fault-control.ts';
 export interface Cell {
   scenario: string;
   step: string;
-  fault: FaultName;
+  fault: AnyFaultName;
 }
 
 export interface CellResult {
@@ -121,16 +120,17 @@ export async function runScenario(
 }
 
 function injectionOf(context: ScenarioContext, { step, fault }: Pick<Cell, 'step' | 'fault'>): Injection {
-  const { order, action } = faults[fault];
+  const { order, action } = faultOf(fault);
   const { client } = context.fixture;
   const alias: HostAlias = step.startsWith('B') ? 'B' : 'A';
-  // Limits and looks for drift belong to no single object, and a host's failure has a run beside that of its object.
-  const own = ['limits/', 'drift/', `${alias}-failure/`].some((role) => step.startsWith(role));
+  // Some runs belong to no single object, and a host's failure has a run beside that of its object.
+  const own = isOfOther(step) || step.startsWith(`${alias}-failure/`);
   const actions: Record<typeof action, (call: Call) => Promise<void>> = {
     none: async () => undefined,
     killWorker: () => context.fixture.replaceWorker(),
+    // One that has ended cannot be cancelled: then nothing was injected, and the cell says so.
     cancel: async ({ workflowId }) =>
-      await unlessEnded(() => (own ? client.workflow.getHandle(workflowId) : context.run(alias)).cancel()),
+      void (await (own ? client.workflow.getHandle(workflowId) : context.run(alias)).cancel()),
     async terminate({ workflowId }) {
       await unlessEnded(() =>
         (own ? client.workflow.getHandle(workflowId) : context.run(alias)).terminate('fault matrix'),
@@ -141,11 +141,14 @@ function injectionOf(context: ScenarioContext, { step, fault }: Pick<Cell, 'step
       await Promise.all([context.tell(alias, 'annotations'), context.tell(alias, 'annotations')]);
     },
     changeSpec: () => context.changeSpec(alias),
+    cancelMove: async ({ workflowId }) => void (await client.workflow.getHandle(workflowId).cancel()),
+    terminateMove: async ({ workflowId }) =>
+      void (await client.workflow.getHandle(workflowId).terminate('fault matrix')),
   };
   return { step, order, action: actions[action] };
 }
 
-/** A run that has ended cannot be stopped: the object's own, while that of one of its servers goes on. */
+/** The object's own may have ended while that of one of its servers goes on: then it is only started again. */
 async function unlessEnded(stop: () => Promise<unknown>): Promise<void> {
   try {
     await stop();
@@ -203,9 +206,9 @@ const endOf = ({ subject }: ScenarioContext, object: AnyObject | null): Pick<Con
 async function judgeEnds(
   context: ScenarioContext,
   { ends, endsAfter }: Scenario,
-  injected: readonly FaultName[],
+  injected: readonly AnyFaultName[],
 ): Promise<string[]> {
-  const mayStop = injected.some((fault) => faults[fault].mayStop);
+  const mayStop = injected.some((fault) => faultOf(fault).mayStop);
   const found = await Promise.all(
     context.aliases.map(async (alias) => {
       const object = await context.read(alias);

@@ -1,5 +1,5 @@
 import type { PartName } from '../../lab/part.ts';
-import type { FaultName } from './faults.ts';
+import type { AnyFaultName, FaultName } from './faults.ts';
 import type { Environment } from './environment.ts';
 import type { HostAlias } from './context-base.ts';
 import type { ScenarioContext } from './context.ts';
@@ -34,8 +34,10 @@ export interface Scenario {
   judge?(context: ScenarioContext): Promise<string[]>;
   /** What a user must not do meanwhile, as no step of the scenario would put it right again. */
   without?: readonly FaultName[];
+  /** Cells in which nothing can be injected, as `step/fault`: they are not run. */
+  unreached?: readonly string[];
   /** Where a fault makes another end right. */
-  endsAfter?: Readonly<Partial<Record<FaultName, Ends>>>;
+  endsAfter?: Readonly<Partial<Record<AnyFaultName, Ends>>>;
 }
 
 /** In the place of a reason: the object was deleted, and let go. */

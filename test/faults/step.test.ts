@@ -26,6 +26,8 @@ test('calls are named by role, activity and turn', () => {
   expect(name(call('hypervisor-drift/RegionOne-2026-01-01T00:00:00Z', 'findDrift', '1', { runId: 'run-4' }))).toBe(
     'drift/findDrift.1',
   );
+  expect(name(call('vcenter/lab', 'watchVcenter', '1', { runId: 'run-5' }))).toBe('watch/watchVcenter.1');
+  expect(name(call('guest-watch/0', 'watchGuests', '1', { runId: 'run-6' }))).toBe('watch/watchGuests.1');
 });
 
 test('attempts of a call share its name; the same activity id of a later run is another call', () => {

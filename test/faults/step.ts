@@ -21,7 +21,16 @@ export type Roles = ReadonlyMap<string, string>;
 const otherRoles: readonly [RegExp, string][] = [
   [/^limits\//u, 'limits'],
   [/^hypervisor-drift\//u, 'drift'],
+  // A round of a watch takes an hour: what began before the scenario has no step in it.
+  [/^(vcenter|guest-watch)\//u, 'watch'],
+  [/^content-library\//u, 'library'],
 ];
+
+/** Of a run that belongs to no single object: it is cancelled and terminated itself. */
+export const isOfOther = (step: string): boolean => otherRoles.some(([, role]) => step.startsWith(`${role}/`));
+
+/** Workers begin watches when they start, which is within a scenario or before it. */
+export const isOfWatch = (step: string): boolean => step.startsWith('watch/');
 
 /**
  * Names calls so that they are found again in another run of the same scenario: `A/publishEviction.2` is the second

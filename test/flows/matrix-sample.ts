@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startLab } from '../../lab/lab.ts';
 import type { MatrixLab } from '../faults/environment.ts';
-import type { FaultName } from '../faults/faults.ts';
+import type { AnyFaultName } from '../faults/faults.ts';
 import { runMatrix } from '../faults/matrix.ts';
 import type { Cell } from '../faults/run-cell.ts';
 import { formatCell } from '../faults/run-cell.ts';
@@ -40,7 +40,7 @@ export const scenarioOfDay = (names: readonly string[]): string =>
  */
 function oneOfEach(cells: readonly Cell[]): Cell[] {
   // One that hangs waits for Temporal's patience, and for nothing else: the whole matrix has those.
-  const others: readonly FaultName[] = ['failBefore', 'failAfter', 'terminate', 'signalTwice', 'changeSpec'];
+  const others: readonly AnyFaultName[] = ['failBefore', 'failAfter', 'terminate', 'signalTwice', 'changeSpec'];
   return [...Map.groupBy(cells, ({ scenario }) => scenario)].flatMap(([scenario, all]) => {
     const its = all.filter(({ step }) => !isLastOfSeveral(step, all));
     const isKilled = isSampleOfDay || findScenario(scenario).subject === 'Hypervisor';

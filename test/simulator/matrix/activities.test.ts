@@ -70,7 +70,7 @@ test('an activity without a row is found, and a row that says nothing, or what i
     observeHost: { testedBy: 'test/none.ts' },
     observePower: { testedBy: 'test/tiers.ts' },
     readContentLibrary: { needsNone: '' },
-    watchGuests: { testedBy: 'test/simulator/matrix/without-cells.ts' },
+    watchGuests: { testedBy: 'test/simulator/matrix/activities.test.ts' },
   };
   const served = ['newActivity', ...Object.keys(rows).filter((name) => name !== 'gone')];
   expect(complaintsOf(served, new Set(['openEviction', 'old']), rows)).toEqual([

@@ -1,4 +1,7 @@
+import { scenarios } from '../scenarios.ts';
 import { activityCells, formatCell, pairCells, parseCell, type SimulatedCell } from './cell.ts';
+import { readCleanRuns } from './clean-runs.ts';
+import { cellsOf } from './stories.ts';
 
 const rows: [text: string, cell: SimulatedCell][] = [
   [
@@ -12,6 +15,10 @@ const rows: [text: string, cell: SimulatedCell][] = [
   [
     'made/call nova GET /servers/{id}.1/failBefore',
     { scenario: 'made', targets: [{ at: 'call', call: 'nova GET /servers/{id}.1', fault: 'failBefore' }] },
+  ],
+  [
+    'happy/A1/awaitMigration.1/cancelMove',
+    { scenario: 'happy', targets: [{ at: 'activity', step: 'A1/awaitMigration.1', fault: 'cancelMove' }] },
   ],
   ['happy/task 17/kill', { scenario: 'happy', targets: [{ at: 'task', number: 17 }] }],
   [
@@ -33,6 +40,31 @@ test.each(rows)('%s is read and written alike', (text, cell) => {
 
 test.each(['happy', 'happy/A/publishEviction.2/explode', '/x/failAfter'])('%s is no cell', (text) => {
   expect(() => parseCell(text)).toThrow(/is no/u);
+});
+
+test('a server’s own run is ended at the first call of each of its activities, beside what ends its object’s', () => {
+  const steps = ['A/openEviction.1', 'A1/awaitMigration.1', 'A1/awaitMigration.2'];
+  const ends = (step: string): string[] =>
+    activityCells('happy', { steps, calls: [], tasks: 0 })
+      .map(formatCell)
+      .filter((cell) => cell.startsWith(`happy/${step}/`) && /\/(cancel|terminate)/u.test(cell))
+      .map((cell) => cell.slice(`happy/${step}/`.length));
+  expect(steps.map(ends)).toEqual([
+    ['cancel', 'terminate'],
+    ['cancel', 'terminate', 'cancelMove', 'terminateMove'],
+    ['cancel', 'terminate'],
+  ]);
+});
+
+test('where nothing can be injected there is no cell, and each such place is one of a scenario', () => {
+  const runs = readCleanRuns();
+  const unreached = scenarios.flatMap(({ name, unreached: its = [] }) => its.map((one) => ({ name, one })));
+  expect(unreached).not.toEqual([]);
+  for (const { name, one } of unreached) {
+    const run = runs[name] ?? { steps: [], calls: [], tasks: 0 };
+    expect(run.steps).toContain(one.slice(0, one.lastIndexOf('/')));
+    expect(cellsOf(name, run).activity.map(formatCell)).not.toContain(`${name}/${one}`);
+  }
 });
 
 test('pairs are of one scenario each', () => {

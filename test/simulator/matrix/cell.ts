@@ -1,5 +1,4 @@
-import type { FaultName } from '../../faults/faults.ts';
-import { faultNames } from '../../faults/faults.ts';
+import { type AnyFaultName, type FaultName, faultNames, moveFaultNames } from '../../faults/faults.ts';
 import type { CallFate } from '../network.ts';
 
 /** What becomes of one call of an outside system. A call that hangs is `slow` until its caller gives it up. */
@@ -9,7 +8,7 @@ export type CallFault = (typeof callFaults)[number];
 /** One fault at one place of a run of a scenario, counted from the scenario's start. */
 export type Target =
   /** An activity call, by its step: `A/publishEviction.2`. */
-  | { at: 'activity'; step: string; fault: FaultName }
+  | { at: 'activity'; step: string; fault: AnyFaultName }
   /** A call of an outside system: `nova GET /servers/detail.3` is the third of that verb. */
   | { at: 'call'; call: string; fault: CallFault }
   /** The worker is killed with the workflow task of that number. */
@@ -62,9 +61,10 @@ function parseTarget(text: string): Target {
     const known = callFaults.find((one) => one === fault);
     if (known !== undefined) return { at: 'call', call: place.slice('call '.length), fault: known };
   }
-  const known = faultNames.find((one) => one === fault);
+  const anyFaults = [...faultNames, ...moveFaultNames];
+  const known = anyFaults.find((one) => one === fault);
   if (known === undefined || place === '')
-    throw new Error(`${text} is no step and fault; faults are ${[...faultNames, ...callFaults, 'kill'].join(', ')}`);
+    throw new Error(`${text} is no step and fault; faults are ${[...anyFaults, ...callFaults, 'kill'].join(', ')}`);
   return { at: 'activity', step: place, fault: known };
 }
 
@@ -72,8 +72,16 @@ function parseTarget(text: string): Target {
 const firstCalls = 5;
 const lastCalls = 3;
 
+/** Of the run that moves a server: `A1/awaitMigration.1`. */
+const isOfMove = (step: string): boolean => /^[AB]\d+\//u.test(step);
+
+/** What ends the run of a server does so at the first call of each of its activities. */
+const faultsAt = (step: string, injected: readonly FaultName[]): readonly AnyFaultName[] =>
+  isOfMove(step) && step.endsWith('.1') && injected.includes('cancel') ? [...injected, ...moveFaultNames] : injected;
+
 /**
- * Every fault at every activity call, of a long loop at both of its ends: the cells that the matrix on a lab has too.
+ * Every fault at every activity call, of a long loop at both of its ends: the cells that the matrix on a lab has too,
+ * and those of {@link moveFaultNames}.
  */
 export const activityCells = (
   scenario: string,
@@ -82,7 +90,9 @@ export const activityCells = (
 ): SimulatedCell[] =>
   [...Map.groupBy(steps, (step) => step.slice(0, step.lastIndexOf('.'))).values()]
     .flatMap((calls) => calls.filter((_, index) => index < firstCalls || index >= calls.length - lastCalls))
-    .flatMap((step) => injected.map((fault) => ({ scenario, targets: [{ at: 'activity' as const, step, fault }] })));
+    .flatMap((step) =>
+      faultsAt(step, injected).map((fault) => ({ scenario, targets: [{ at: 'activity' as const, step, fault }] })),
+    );
 
 /** Every fault at every call of an outside system, and a kill with every workflow task. */
 export const fineCells = (scenario: string, { calls, tasks }: CleanRun): SimulatedCell[] => [

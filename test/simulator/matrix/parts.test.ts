@@ -34,10 +34,13 @@ test('a part says which systems its cells call, and a cell that goes beyond it i
   );
 });
 
-/** Production code of activities, by file. */
-const activityFiles = globSync('activities/**/*.ts', { cwd: checkout })
-  .filter((file) => !file.endsWith('.test.ts'))
-  .map((file) => ({ file, text: readFileSync(join(checkout, file), 'utf8') }));
+/** Production code, by file. */
+const textsOf = (glob: string) =>
+  globSync(glob, { cwd: checkout })
+    .filter((file) => !file.endsWith('.test.ts'))
+    .map((file) => ({ file, text: readFileSync(join(checkout, file), 'utf8') }));
+const activityFiles = textsOf('activities/**/*.ts');
+const composers = textsOf('workers/*-activities.ts');
 
 /** Files in which an activity of that name is written. */
 const writers = new Map<string, string[]>();
@@ -46,12 +49,14 @@ function writersOf(activity: string): string[] {
   writers.set(activity, found);
   return found;
 }
-const findWriters = (activity: string): string[] =>
-  activityFiles
-    .filter(({ text }) =>
-      new RegExp(String.raw`(?:^\s*(?:async )?|function |\{ )${activity}(?:\(|: |,$)`, 'mu').test(text),
-    )
-    .map(({ file }) => file);
+function findWriters(activity: string): string[] {
+  const written = new RegExp(String.raw`(?:^\s*(?:async )?|function |\{ )${activity}(?:\(|: |,$)`, 'mu');
+  const filesIn = (texts: ReturnType<typeof textsOf>): string[] =>
+    texts.filter(({ text }) => written.test(text)).map(({ file }) => file);
+  const found = filesIn(activityFiles);
+  // A watch has another name there.
+  return found.length > 0 ? found : filesIn(composers);
+}
 
 test('what implements the activities that a part calls is among its sources', () => {
   for (const [name, { steps }] of Object.entries(runs)) {

@@ -1,6 +1,6 @@
 import { faultNames } from '../../faults/faults.ts';
 import type { CleanRun, SimulatedCell, Target } from './cell.ts';
-import { activityCells, fineCells } from './cell.ts';
+import { activityCells, fineCells, formatCell } from './cell.ts';
 import type { Deployment } from '../deployment.ts';
 import type { SimulatedResult, SimulateHooks } from './matrix.ts';
 import { simulate } from './matrix.ts';
@@ -59,9 +59,10 @@ export async function simulateNamed(
 /** Every fault at every activity call; and the finer ones, at calls of outside systems and with workflow tasks. */
 export function cellsOf(name: string, run: CleanRun): { activity: SimulatedCell[]; fine: SimulatedCell[] } {
   if (!isStory(name)) {
-    const { without = [] } = findScenario(name);
+    const { without = [], unreached = [] } = findScenario(name);
     const injected = faultNames.filter((fault) => !without.includes(fault));
-    return { activity: activityCells(name, run, injected), fine: fineCells(name, run) };
+    const isReached = (cell: SimulatedCell): boolean => !unreached.some((one) => formatCell(cell) === `${name}/${one}`);
+    return { activity: activityCells(name, run, injected).filter(isReached), fine: fineCells(name, run) };
   }
   const { call, task } = storyCells(run);
   return {

@@ -1,5 +1,5 @@
 import { startRecording } from '../../faults/fault-control.ts';
-import { type FaultName, faults } from '../../faults/faults.ts';
+import { faultOf, type FaultName } from '../../faults/faults.ts';
 import type { Roles } from '../../faults/step.ts';
 import { type CallFault, type CleanRun, formatCell, type Target } from './cell.ts';
 import type { Deployment, DeploymentOptions } from '../deployment.ts';
@@ -50,7 +50,7 @@ export async function tellStory<World extends { deployment: Deployment }>(
 ): Promise<StoryResult> {
   const injections = targets
     .filter((target) => target.at === 'activity')
-    .map(({ step, fault }) => ({ step, order: faults[fault].order, action: async () => undefined }));
+    .map(({ step, fault }) => ({ step, order: faultOf(fault).order, action: async () => undefined }));
   const { recording, decide } = startRecording(roles, injections);
   const recorder = new Recorder(targets, recording);
   const faulty: FaultOptions = {

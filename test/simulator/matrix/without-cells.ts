@@ -29,9 +29,6 @@ const ofNodeFailures: WithoutCells = {
   adviseEviction: { testedBy: 'activities/kubernetes/node-failure/advise-eviction.test.ts' },
   withdrawAdvice: { testedBy: 'activities/kubernetes/node-failure/advise-eviction.test.ts' },
   observePower: { testedBy: 'activities/redfish/activities.test.ts' },
-  watchGuests: {
-    needsNone: 'its loop has its faults in watch-shard.test.ts, and a run of it begins anew when it ends',
-  },
 };
 
 const ofVirtualMachines: WithoutCells = {
@@ -45,7 +42,6 @@ const ofVirtualMachines: WithoutCells = {
   submitHardwareUpgrade: { testedBy: 'test/contracts/vsphere-changes.ts' },
   submitRelease: { testedBy: 'test/contracts/vsphere-changes.ts' },
   syncLibraryImages: { missing: 'images that are half written' },
-  watchVcenter: { testedBy: 'test/contracts/vsphere-watch.ts' },
 };
 
 export const withoutCells: WithoutCells = {
