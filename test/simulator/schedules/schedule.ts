@@ -126,6 +126,8 @@ const scenes: readonly { begin: EventKind; others: readonly EventKind[]; withinM
     // Drover takes a machine for failed after 25 s, and nobody is asked before.
     withinMs: 60_000,
   },
+  // Only of a machine in service is a person asked whether it is off.
+  { begin: 'onboard', others: ['cutPower', 'confirmOff', 'confirmOff', 'recoverHost'], withinMs: 120_000 },
   { begin: 'createVm', others: kindsWith(/Vm$|VmOutside$/u) },
   { begin: 'powerVm', others: kindsWith(/Vm$|VmOutside$/u) },
   { begin: 'createPolicy', others: kindsWith(/Policy$/u) },
