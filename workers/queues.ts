@@ -11,6 +11,7 @@ import {
 } from '../contracts/ids.ts';
 import { createTemporalActivities } from '../activities/temporal/activities.ts';
 import { SlotRequests } from '../activities/temporal/allowance.ts';
+import type { Config } from '../runtime/config/config-schema.ts';
 import type { VcenterSettings } from '../runtime/config/vsphere-settings.ts';
 import { composeActivities } from './activities.ts';
 import { composeAgentActivities } from './agent-activities.ts';
@@ -33,6 +34,18 @@ export interface ServedQueues {
   queues: [ServedQueue, ...ServedQueue[]];
   close: () => Promise<void>;
 }
+
+/**
+ * How many activities of Machines run at once: each namespace holds two places for as long as it is watched, and a third
+ * one is for its sweep, however few the settings give. Pure.
+ */
+export const placesForMachines = ({
+  worker: { concurrency },
+  machines: { namespaces },
+}: {
+  worker: { concurrency: Pick<Config['worker']['concurrency'], 'machines'> };
+  machines: Pick<Config['machines'], 'namespaces'>;
+}): number => Math.max(concurrency.machines, 3 * namespaces.length);
 
 /**
  * What this process serves, by what it can reach: Kubernetes and observations of virtual machines always, Nova and its
@@ -92,7 +105,7 @@ export function composeQueues(
             queue(novaQueue(ofCloud.region, cluster), concurrency.nova, ofCloud.nova),
             queue(hostsQueue(cluster), concurrency.hosts, ofCloud.hosts),
           ]),
-      queue(machinesQueue(cluster), concurrency.machines, ofMachines.activities),
+      queue(machinesQueue(cluster), placesForMachines(shared.config), ofMachines.activities),
       queue(agentsQueue(cluster), concurrency.agents, ofAgents.activities),
       queue(volumesQueue(cluster), concurrency.volumes, ofVolumes),
       queue(virtualMachinesQueue(cluster), concurrency.vsphere, ofVms.observers),
