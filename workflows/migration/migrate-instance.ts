@@ -259,7 +259,7 @@ async function execute(input: MigrateInstanceInput, progress: Progress, step: Mi
     case 'awaitIdle': {
       const deadlineMs = settings.instanceBusyMs;
       const idle = novaWait(region, step.summary, deadlineMs + settings.stuck.startMs);
-      return applyIdleWait(progress, await idle.awaitInstanceIdle({ instanceId: instance.id, deadlineMs }));
+      return applyIdleWait(progress, await idle.awaitInstanceIdle({ instanceId: instance.id, deadlineMs }), input);
     }
   }
 }
@@ -285,7 +285,7 @@ async function begin(
   if (start.outcome === 'targetsBusy') return awaitRoom(input, progress);
   if (start.outcome === 'refused')
     count('migrations', { type: how === 'live' ? 'live-migration' : 'migration', outcome: 'refused' });
-  applyStart(progress, how, start);
+  applyStart(progress, how, start, input);
 }
 
 function readColdRequest(detail: unknown): ColdRequest | null {

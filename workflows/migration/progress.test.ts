@@ -66,23 +66,23 @@ test('a start that is given back again and again is made after ever longer pause
   const progress: Progress = structuredClone(noProgress);
   const input = { settings: { retryDelayMs: 5_000 } } as Parameters<typeof retryDelayMs>[0];
   const givenBack = (): number => {
-    applyStart(progress, 'live', { outcome: 'changed', observation: { instance: server, migration: null } });
+    applyStart(progress, 'live', { outcome: 'changed', observation: { instance: server, migration: null } }, source);
     return retryDelayMs(input, progress);
   };
   expect([givenBack(), givenBack(), givenBack(), givenBack()]).toEqual([0, 10_000, 20_000, 40_000]);
   expect(progress.attempts).toBe(0);
-  applyIdleWait(progress, { instance: server, migration: null });
+  applyIdleWait(progress, { instance: server, migration: null }, source);
   expect(givenBack()).toBe(0);
-  applyStart(progress, 'live', { outcome: 'started', migration: live });
+  applyStart(progress, 'live', { outcome: 'started', migration: live }, source);
   expect(progress).toMatchObject({ attempts: 1, givenBack: 0 });
   expect(retryDelayMs(input, progress)).toBe(5_000);
 });
 
 test('a cold migration of drover’s stays its own where the next start finds it', () => {
   const progress: Progress = structuredClone(noProgress);
-  applyStart(progress, 'cold', { outcome: 'started', migration: cold });
+  applyStart(progress, 'cold', { outcome: 'started', migration: cold }, source);
   const observation = { instance: { ...server, ...resized }, migration: finished };
-  applyStart(progress, 'cold', { outcome: 'changed', observation });
+  applyStart(progress, 'cold', { outcome: 'changed', observation }, source);
   expect(progress.ownCold).toBe(cold.id);
 });
 
@@ -97,5 +97,31 @@ test.each<[what: string, known: number[] | null, migration: Migration, ownCold: 
   const progress: Progress = structuredClone(noProgress);
   applyLostStart(progress, known === null ? null : { known });
   applyObservation(progress, { instance: server, migration }, source);
+  expect(progress.ownCold).toBe(ownCold);
+});
+
+test('its record is recognised too where Nova makes it while the server is waited for', () => {
+  const progress: Progress = structuredClone(noProgress);
+  applyLostStart(progress, { known: [6] });
+  applyObservation(progress, { instance: { ...server, taskState: 'resize_prep' }, migration: null }, source);
+  expect(progress.ownCold).toBeNull();
+  applyIdleWait(progress, { instance: { ...server, status: 'VERIFY_RESIZE' }, migration: finished }, source);
+  expect(progress.ownCold).toBe(7);
+});
+
+test('and where the next attempt is given back, as the record has come', () => {
+  const progress: Progress = structuredClone(noProgress);
+  applyLostStart(progress, { known: [6] });
+  applyStart(progress, 'cold', { outcome: 'changed', observation: { instance: server, migration: cold } }, source);
+  expect(progress).toMatchObject({ ownCold: 7, coldAsked: null });
+});
+
+test.each([
+  ['finished', 7],
+  ['error', null],
+])('of a cold migration that ended as %s, what is to be confirmed is %p', (status, ownCold) => {
+  const progress: Progress = structuredClone(noProgress);
+  applyStart(progress, 'cold', { outcome: 'started', migration: cold }, source);
+  applyMigrationEnd(progress, ended({ status }));
   expect(progress.ownCold).toBe(ownCold);
 });

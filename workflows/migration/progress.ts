@@ -45,8 +45,10 @@ export function applyStart(
   progress: Progress,
   how: 'live' | 'cold',
   start: Exclude<MigrationStart, { outcome: 'targetsBusy' }>,
+  source: Source,
 ): void {
   progress.givenBack = start.outcome === 'changed' ? progress.givenBack + 1 : 0;
+  if (start.outcome === 'changed') recognise(progress, start.observation, source);
   progress.coldAsked = null;
   if (how === 'cold' && start.outcome === 'started') progress.ownCold = start.migration.id;
   switch (start.outcome) {
@@ -80,7 +82,11 @@ export function applyMigrationEnd(progress: Progress, end: MigrationEnd): void {
   progress.givenBack = 0;
   progress.lastEnd = end;
   const { migration } = end.observation;
-  if (end.stuck === null) return;
+  if (end.stuck === null) {
+    // One that failed leaves nothing to confirm.
+    if (end.status !== 'finished') progress.ownCold = null;
+    return;
+  }
   progress.stuckAttempts += 1;
   if (migration === null) return;
   const { vainAborts } = troubleWith(progress, migration.id);
@@ -122,7 +128,8 @@ export function applyConfirmation(progress: Progress, end: MigrationEnd): void {
   progress.ownCold = null;
 }
 
-export function applyIdleWait(progress: Progress, observation: InstanceObservation): void {
+export function applyIdleWait(progress: Progress, observation: InstanceObservation, source: Source): void {
+  recognise(progress, observation, source);
   progress.observation = observation;
   progress.givenBack = 0;
   progress.waitedIdle = observation.instance !== null && busyWith(observation.instance) !== null;
@@ -130,20 +137,22 @@ export function applyIdleWait(progress: Progress, observation: InstanceObservati
 
 /**
  * The server was observed again, as it may not be as it was. What is known of a migration that gives
- * trouble outlives that. Where the answer to a request for a cold one was lost, its record is recognised here.
+ * trouble outlives that.
  */
-export function applyObservation(
-  progress: Progress,
-  observation: InstanceObservation,
-  { sourceHost }: Pick<MigrateInstanceInput, 'sourceHost'>,
-): void {
-  const { coldAsked } = progress;
-  const { migration } = observation;
-  const isNew = coldAsked !== null && migration !== null && !coldAsked.known.includes(migration.id);
-  if (isNew && migration.type === 'migration' && migration.sourceHost === sourceHost) progress.ownCold = migration.id;
+export function applyObservation(progress: Progress, observation: InstanceObservation, source: Source): void {
+  recognise(progress, observation, source);
   progress.observation = observation;
   progress.lastEnd = null;
   progress.asked = false;
+}
+
+type Source = Pick<MigrateInstanceInput, 'sourceHost'>;
+
+/** Where the answer to a request for a cold migration was lost, its record is drover's own. Nova may make it late. */
+function recognise(progress: Progress, { migration }: InstanceObservation, { sourceHost }: Source): void {
+  const { coldAsked } = progress;
+  const isNew = coldAsked !== null && migration !== null && !coldAsked.known.includes(migration.id);
+  if (isNew && migration.type === 'migration' && migration.sourceHost === sourceHost) progress.ownCold = migration.id;
 }
 
 /** Whether a migration may be going on that this run has to see to. */
