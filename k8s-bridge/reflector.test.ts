@@ -204,17 +204,34 @@ test.each(['MODIFIED', 'BOOKMARK'])('%s of a version before what was seen: all i
   });
 });
 
-test('a watch that was opened is no contact yet: what went wrong is said until something comes', async () => {
+test.each([429, 503])(
+  'a watch that ended with %i: the server is asked for its version before it goes on',
+  async (code) => {
+    const { server, calls, say, sleep, run } = serveAt(50);
+    await run(async (reflector) => {
+      say('ERROR', { code, message: 'busy' });
+      server.version = 20;
+      await sleep(20_000);
+      expect(calls).toEqual(['list', 'watch 50', 'ask', 'list', 'watch 20']);
+      expect(reflector.state()).toMatchObject({ lists: 2, error: null });
+    });
+  },
+);
+
+test('a watch that was opened is no contact yet', async () => {
   const { calls, say, sleep, run } = serveAt(50);
   await run(async (reflector) => {
     const listed = reflector.state().lastContact;
     say('ERROR', { code: 429, message: 'busy' });
     await sleep(10_000);
-    expect(calls).toEqual(['list', 'watch 50', 'watch 50']);
-    expect(reflector.state()).toMatchObject({ lastContact: listed, error: expect.stringContaining('429') });
+    expect(calls).toEqual(['list', 'watch 50', 'ask', 'watch 50']);
+    const asked = reflector.state().lastContact;
+    expect(asked).not.toBe(listed);
+    expect(reflector.state().error).toBeNull();
+    await sleep(20_000);
+    expect(reflector.state().lastContact).toBe(asked);
     say('BOOKMARK', at(50));
     await sleep(5_000);
-    expect(reflector.state().error).toBeNull();
-    expect(reflector.state().lastContact).not.toBe(listed);
+    expect(reflector.state().lastContact).not.toBe(asked);
   });
 });

@@ -78,7 +78,7 @@ export function startReflector<Kept extends Named>(options: ReflectorOptions<Kep
   const state: ReflectorState = { synced: false, objects: 0, lists: 0, watches: 0, lastContact: null, error: null };
   /** Where to watch from; null: list first. */
   let resourceVersion: string | null = null;
-  /** The connection broke, or nothing came by it: before a watch goes on, the server says whether it knows its version. */
+  /** A watch broke, or nothing came by it: before it goes on, the server says whether it knows its version. */
   let isDoubted = false;
 
   const received = (): void =>
@@ -181,7 +181,7 @@ export function startReflector<Kept extends Named>(options: ReflectorOptions<Kep
         else await watch(resourceVersion);
       } catch (error) {
         if (abort.aborted) return;
-        isDoubted ||= httpStatusOf(error) === 0;
+        isDoubted ||= !mustRelist(error);
         if (mustRelist(error)) resourceVersion = null;
         count = countFailure(count, clock.monotonicMs(), settings.backOffResetMs);
         const { failures } = count;
