@@ -276,12 +276,12 @@ const lists: readonly string[] = ['ls', 'describe', 'hosts', 'vms', 'safety', 'c
  * is no fault; how anything else ended is not known then, as after Ctrl-C.
  */
 export function exitCodeOfClosedOutput(argv: readonly string[]): ExitCode {
-  const [name = 'help', part = ''] = argv;
+  const [name = 'help'] = argv;
   const isHelp = name === 'help' || name.startsWith('-') || argv.includes('--help') || argv.includes('-h');
   const isList =
     (lists.includes(name) && !argv.includes('--adopt')) ||
-    (name === 'pools' && (part === '' || part === 'ls' || part.startsWith('-'))) ||
-    (name === 'sweep' && part === 'ls') ||
+    (name === 'pools' && !argv.includes('approve') && !argv.includes('refresh-iso')) ||
+    (name === 'sweep' && argv.includes('ls')) ||
     (name === 'stop' && argv.includes('--show'));
   return isHelp || isList ? exitCodes.ok : exitCodes.interrupted;
 }

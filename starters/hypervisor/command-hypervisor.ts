@@ -113,7 +113,9 @@ export const sendHypervisor = (
     const isSameSpec = before.generation === after.generation;
     if (isOpen) await signalRun(temporal, host, after, isSameSpec ? 'annotations' : 'spec', by);
     const source = arrivalSource(access, kubernetes, host);
-    const unanswered = plan.kind === 'change' && isSameSpec ? after : null;
+    // A host that is on its way may say the same for long; only a refusal that is read again would end the wait.
+    const isRefused = lifecycleOf(after)?.status === 'False';
+    const unanswered = plan.kind === 'change' && isSameSpec && isRefused ? after : null;
     if (wait) return await waitFor(source, target, host, { timeoutMs: timeout, abort, context, unanswered });
     if (plan.kind === 'change') await showFirstStatus(source, after, { abort, context });
     else if (isOpen) showState(after, terminal);

@@ -168,10 +168,11 @@ async function obey(
     case 'lift': {
       const lifted = await liftStops(kubernetes, namespace, request.scope, abort);
       if (json) return printJson(terminal, lifted);
+      // Said before anything else is asked for: it is so, whatever comes of that.
+      for (const stop of lifted) terminal.print(`Lifted: ${oneLine(describeStop(stop))}`);
       const left = await readStops(kubernetes, namespace, abort);
       if (lifted.length === 0)
         terminal.print(left.length === 0 ? 'Nothing was stopped.' : 'There is no such stop. Nothing was lifted.');
-      for (const stop of lifted) terminal.print(`Lifted: ${oneLine(describeStop(stop))}`);
       for (const stop of left) terminal.remark(`Still in force: ${oneLine(describeStop(stop))}`);
       return;
     }
