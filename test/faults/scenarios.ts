@@ -162,10 +162,14 @@ const evictionScenarios: readonly Scenario[] = [
     hosts: 1,
     ownRegion: false,
     targets: ofMove,
-    settings: evictionScenarioSettings,
+    // On a busy lab seconds pass between the deletion and the first look of the eviction.
+    settings: {
+      ...evictionScenarioSettings,
+      eviction: { ...evictionScenarioSettings.eviction, instanceBusyMs: 60_000 },
+    },
     async prepare(context) {
       await context.seed('A', [{}]);
-      await context.changeHost('A', { destroySeconds: 2 });
+      await context.changeHost('A', { destroySeconds: 15 });
     },
     async start(context) {
       await context.deleteServers();

@@ -200,7 +200,7 @@ describe('the name of a cluster', () => {
   });
 });
 
-test('no command changes an object of a kubeconfig that leads to another cluster', async () => {
+test('no command that changes an object and tells its run takes a kubeconfig that leads to another cluster', async () => {
   const deployment = deploy({
     bundle: await loadWorkflows(),
     seed: 1,

@@ -95,19 +95,14 @@ const toldOf = ({ name, title, settings = {}, sources, tell }: Told): Story<Volu
 const claimOfHome = { apiVersion: 'v1', kind: 'PersistentVolumeClaim' };
 
 /**
- * Its owner was a DataVolume of this name that is gone, and Kubernetes' collector has not noticed: the uid is one that
- * there is.
+ * Its owner was a DataVolume of this name that is gone, and Kubernetes' collector leaves it: that version of the kind is
+ * not served any more.
  */
 async function leavePredecessor({ api }: VolumeWorld): Promise<void> {
-  await applyObject(api, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: home, name: 'uid' } });
-  const path = resourcePath('v1', 'configmaps', { namespace: home, name: 'uid' });
-  const { metadata } = (await api.request({ method: 'GET', path }, never)) as {
-    metadata: { uid: string };
-  };
-  const owner = { apiVersion: 'cdi.kubevirt.io/v1beta1', kind: 'DataVolume', name: 'disk', controller: true };
+  const owner = { apiVersion: 'cdi.kubevirt.io/v1alpha1', kind: 'DataVolume', name: 'disk', controller: true };
   await mergeObject(api, {
     ...claimOfHome,
-    metadata: { namespace: home, name: 'disk', ownerReferences: [{ ...owner, uid: metadata.uid }] },
+    metadata: { namespace: home, name: 'disk', ownerReferences: [{ ...owner, uid: 'of-the-one-before' }] },
   });
 }
 
