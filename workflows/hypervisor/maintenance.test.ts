@@ -89,7 +89,7 @@ describe('into maintenance', () => {
       'auto',
       { rollingUpdateBootId: 'boot-1' },
       { ...empty, node: updating },
-      /^wait: Node node-1 to come back from its update, with a new boot id/,
+      /^wait: Node node-1 to come back from its update: Ready, open for pods, and booted anew/,
     ],
     ['a Node that is back ends it', 'auto', { rollingUpdateBootId: 'boot-0' }, empty, clear],
     ['so does one that was not booted', 'auto', { rollingUpdateBootId: 'boot-1' }, empty, clear],

@@ -46,7 +46,7 @@ export function planMaintenance(
     );
   return wait(
     'WaitingForNode',
-    `Node ${desired.name} to come back from its update, with a new boot id or selected for none any more, Ready and open for pods`,
+    `Node ${desired.name} to come back from its update: Ready, open for pods, and booted anew or not selected for an update any more`,
   );
 }
 

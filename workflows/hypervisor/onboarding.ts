@@ -149,8 +149,8 @@ function planStage(
 }
 
 /**
- * Whether it is the registration that the onboarding waits for now: its time does not pass while the host is held, in
- * maintenance or emptied by another party, nor while OpenStack does not answer. Pure.
+ * Whether it is the registration that the onboarding waits for now: its time begins anew after a hold, a
+ * maintenance, an Eviction of another party, and an observation in which OpenStack did not answer. Pure.
  */
 export function awaitsRegistration(context: Pick<Context, 'desired' | 'observed'>): boolean {
   const { desired, observed } = context;

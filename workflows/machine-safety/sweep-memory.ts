@@ -194,7 +194,7 @@ export function recordNodes(
 }
 
 /**
- * A deletion that was begun has failed, and may have changed the VM already: it counts against the cap, so that what
+ * A deletion has failed, and may have changed the VM already: it counts against the cap, so that what
  * vCenter refuses at the last step does not happen to every orphan in one sweep.
  */
 export function recordFailure(memory: SweepRunMemory, providerId: string, refusal: Refusal): SweepRunMemory {
