@@ -78,11 +78,14 @@ function leftUnconfirmed(world: Snapshot): string[] {
   if (!world.isQuiet) return [];
   const running = world.runs.filter(({ status }) => status === 'RUNNING');
   const isMoved = (id: string): boolean => running.some(({ workflowId }) => workflowId.endsWith(migrationId(id)));
+  // What a run has begun is not known any more once a user has terminated it: its eviction asks that user to confirm.
+  const isTerminated = (id: string): boolean =>
+    world.runs.some(({ status, workflowId }) => status === 'TERMINATED' && workflowId.endsWith(migrationId(id)));
   const begunMs = new Map(world.migrationEvents.toReversed().map(({ id, atMs }) => [id, atMs]));
   return inProgress(world.migrationEvents)
     .filter(({ status, sourceHost }) => status === 'finished' && concerns(world, sourceHost))
     .filter(({ id, instanceId }) => starterOf(world, instanceId, begunMs.get(id) ?? 0) === 'drover')
-    .filter(({ instanceId }) => !isMoved(instanceId))
+    .filter(({ instanceId }) => !isMoved(instanceId) && !isTerminated(instanceId))
     .map(
       ({ id, instanceId, type }) =>
         `${type} ${id} of server ${instanceId}, which drover has begun, is not confirmed, and no run is about to`,

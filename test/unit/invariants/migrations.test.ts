@@ -106,6 +106,16 @@ test.each([
     },
   ],
   [
+    'one of drover’s whose run a user has terminated',
+    {
+      ...unconfirmed('drover'),
+      runs: [
+        ...good.runs,
+        moveRun({ workflowId: 'migration/s2', runId: 'r3', status: 'TERMINATED', input: { instance: { id: 's2' } } }),
+      ],
+    },
+  ],
+  [
     'one of drover’s that is confirmed',
     {
       ...unconfirmed('drover'),
