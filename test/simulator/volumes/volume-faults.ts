@@ -1,6 +1,6 @@
 import { volumeAnnotations } from '../../../contracts/data-volume/metadata.ts';
 import { dataVolumeId, storageProfileId } from '../../../contracts/ids.ts';
-import { applyObject, mergeObject } from '../../../lab/kubernetes-objects.ts';
+import { mergeObject } from '../../../lab/kubernetes-objects.ts';
 import { resourcePath } from '../../../runtime/kubernetes/resource-path.ts';
 import { resources } from '../../../runtime/kubernetes/resources.ts';
 import type { Story } from '../matrix/story-faults.ts';
