@@ -1,31 +1,17 @@
+import { matrixSeries } from '../evidence/matrix-record.ts';
 import { sampleSeed } from '../seed.ts';
 import { expectSampleToPass, openMatrixLab, scenarioOfDay } from './matrix-sample.ts';
 import { limitMs } from './world-base.ts';
 
 /** A few cells of `npm run matrix`, of the lifecycles that need OpenStack. */
 
-const eviction = scenarioOfDay([
-  'happy',
-  'hanging',
-  'failing',
-  'immovable',
-  'cold',
-  'consented',
-  'forced',
-  'leaving',
-  'late',
-  'cancel',
-  'paused',
-]);
-const hypervisor = scenarioOfDay([
-  'onboarding',
-  'maintenance',
-  'activation',
-  'drift',
-  'undermined',
-  'released',
-  'retried',
-]);
+/** Of the whole matrix alone. */
+const ofNoFlow: readonly string[] = ['limit', 'leftovers'];
+const scenarioOf = (...series: (keyof typeof matrixSeries)[]): string =>
+  scenarioOfDay(series.flatMap((name) => matrixSeries[name]).filter((name) => !ofNoFlow.includes(name)));
+
+const eviction = scenarioOf('matrix-evictions');
+const hypervisor = scenarioOf('matrix-hypervisors', 'matrix-repairs');
 let matrix: Awaited<ReturnType<typeof openMatrixLab>>;
 
 beforeAll(async () => {
