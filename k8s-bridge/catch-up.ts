@@ -1,4 +1,4 @@
-import type { Client } from '@temporalio/client';
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import pMap from 'p-map';
 import { readDigest, type SecretVersion } from '../contracts/kinds/digest.ts';
 import { apiVersionOf, namespaceAndName } from '../contracts/kinds/object.ts';
@@ -10,7 +10,7 @@ import { isFailure } from '../runtime/kubernetes/kubernetes-faults.ts';
 import type { Kubernetes } from '../runtime/kubernetes/kubernetes.ts';
 import { resourcePath } from '../runtime/kubernetes/resource-path.ts';
 import type { Logger } from '../runtime/telemetry/logging.ts';
-import { limited, wordsOf } from '../runtime/temporal/temporal.ts';
+import { type CallLimits, limited, wordsOf } from '../runtime/temporal/temporal.ts';
 import { type BackOffLimits, backOffMs } from './back-off.ts';
 import { describeRun } from './find-last-run.ts';
 import type { Follower, ObservedObject } from './follow.ts';
@@ -75,6 +75,31 @@ export async function followSecrets(
   }
 }
 
+/** How long Temporal takes to list a run that was terminated, and how far its clock and this one are apart, at most. */
+const overlapMs = 2 * 3_600_000;
+
+/**
+ * A run that a user terminates says nothing any more, and an object that was reconciled before it still says so: no
+ * comparison with open runs finds that. Every `everyMs` those objects are taken up whose last run was terminated. Of
+ * kinds whose runs a user ends for good, none is. It goes on until `abort`.
+ */
+export async function followTerminated(
+  deps: CatchUpDeps,
+  row: DrivenKind,
+  everyMs: number,
+  abort: AbortSignal,
+): Promise<void> {
+  if (row.stopped !== undefined) return;
+  for (let sinceMs = deps.clock.now(); ;) {
+    await deps.clock.sleep(everyMs, abort);
+    const beganMs = deps.clock.now();
+    await untilDone(deps, row, 'terminated runs not looked for yet', abort, () =>
+      takeUpTerminated(deps, row, sinceMs - overlapMs, abort),
+    );
+    sinceMs = beganMs;
+  }
+}
+
 /** Again and again until it succeeds, or until `abort`. */
 async function untilDone<Result>(
   { clock, random, backOff, onFailure, log }: Pick<CatchUpDeps, 'clock' | 'random' | 'backOff' | 'onFailure' | 'log'>,
@@ -113,6 +138,30 @@ async function takeUpSupplied(deps: CatchUpDeps, row: DrivenKind, abort: AbortSi
   };
   const lacking = follower.observed(row, ({ lacksSecret }) => lacksSecret);
   await pMap(lacking, judge, { concurrency: atOnce });
+}
+
+async function takeUpTerminated(
+  deps: CatchUpDeps,
+  row: DrivenKind,
+  sinceMs: number,
+  abort: AbortSignal,
+): Promise<void> {
+  const { temporal, follower, cluster, listTimeoutMs, timeoutMs, clock, log } = deps;
+  const since = new Date(sinceMs).toISOString();
+  const query = `WorkflowType = '${row.workflowType}' AND ExecutionStatus = 'Terminated' AND CloseTime >= '${since}'`;
+  const terminated = new Set<string>();
+  for await (const { workflowId } of listRuns(temporal, query, { timeoutMs: listTimeoutMs, clock, abort }))
+    terminated.add(workflowId);
+  if (terminated.size === 0) return;
+  const idOf = ({ subject }: ObservedObject): string => row.workflowId(subject, cluster);
+  const judge = async (object: ObservedObject): Promise<void> => {
+    const run = await describeRun(temporal, idOf(object), { timeoutMs, clock, abort });
+    if (run?.status.name !== 'TERMINATED') return;
+    log.info({ kind: row.kind, object: object.subject, runId: run.runId }, 'its last run was terminated: a run looks');
+    follower.takeUp(object);
+  };
+  const concerned = follower.observed(row).filter((object) => terminated.has(idOf(object)));
+  await pMap(concerned, judge, { concurrency: atOnce });
 }
 
 async function takeUpChanged(
@@ -192,17 +241,24 @@ export async function readLeftDigests(
 ): Promise<Map<string, LeftDigest>> {
   // The links of a chain before its last are no ends.
   const query = `WorkflowType = '${workflowType}' AND ExecutionStatus != 'ContinuedAsNew'`;
-  const limits = { timeoutMs: listTimeoutMs, clock, abort };
-  const runs = temporal.workflow.list({ query, pageSize })[Symbol.asyncIterator]();
   const newest = new Map<string, { startedMs: number; left: LeftDigest }>();
-  while (newest.size < ids.size) {
-    // The next run, and with it perhaps the next page: a limit for all of them would let none of a long list count.
-    const next = await limited(temporal, limits, () => runs.next());
-    if (next.done === true) break;
-    const { workflowId, startTime, status, memo } = next.value;
+  for await (const run of listRuns(temporal, query, { timeoutMs: listTimeoutMs, clock, abort })) {
+    const { workflowId, startTime, status, memo } = run;
     const startedMs = startTime.getTime();
     if (!ids.has(workflowId) || (newest.get(workflowId)?.startedMs ?? 0) > startedMs) continue;
     newest.set(workflowId, { startedMs, left: leftDigestOf(status.name, memo?.[digestMemo]) });
+    if (newest.size === ids.size) break;
   }
   return new Map([...newest].map(([workflowId, { left }]) => [workflowId, left]));
+}
+
+/** @param limits of each page: one for all of them would let none of a long list count */
+async function* listRuns(temporal: Client, query: string, limits: CallLimits): AsyncGenerator<WorkflowExecutionInfo> {
+  const runs = temporal.workflow.list({ query, pageSize })[Symbol.asyncIterator]();
+  for (;;) {
+    // The next run, and with it perhaps the next page.
+    const next = await limited(temporal, limits, () => runs.next());
+    if (next.done === true) return;
+    yield next.value;
+  }
 }

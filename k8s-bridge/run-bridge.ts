@@ -15,7 +15,7 @@ import { followKinds } from './follow.ts';
 import { type LeaseSettings, startLease } from './lease.ts';
 import type { ReflectorSettings, ReflectorState } from './reflector.ts';
 import { reportMetrics } from './report-metrics.ts';
-import { catchUp, followSecrets } from './catch-up.ts';
+import { catchUp, followSecrets, followTerminated } from './catch-up.ts';
 import { type DrivenKind, routesFor } from './routes.ts';
 import { createWorkQueue, type WorkQueueOptions, type WorkQueueStats } from './work-queue.ts';
 
@@ -47,6 +47,8 @@ export interface BridgeTimings {
   listTimeoutMs: number;
   /** How often it is asked whether Secrets are there that objects lack. */
   secretsMs: number;
+  /** How often it is asked which runs were terminated. */
+  terminatedMs: number;
   /** How long a stop waits for what is queued. */
   drainMs: number;
 }
@@ -69,6 +71,7 @@ export const defaultBridgeTimings: BridgeTimings = {
   deliveryTimeoutMs: 5_000,
   listTimeoutMs: 60_000,
   secretsMs: 10 * 60_000,
+  terminatedMs: 5 * 60_000,
   drainMs: 10_000,
 };
 
@@ -252,6 +255,7 @@ export function runBridge({
       listTimeoutMs,
       deliveryTimeoutMs: timeoutMs,
       secretsMs,
+      terminatedMs,
       queue: { backOff },
     } = timings;
     const { cluster } = settings;
@@ -263,7 +267,10 @@ export function runBridge({
       const same = await catchUp(deps, row, abort);
       comparing.delete(row.kind);
       unchanged += same;
-      if (row.lacksSecret !== undefined) await followSecrets(deps, row, secretsMs, abort);
+      await Promise.all([
+        followTerminated(deps, row, terminatedMs, abort),
+        ...(row.lacksSecret === undefined ? [] : [followSecrets(deps, row, secretsMs, abort)]),
+      ]);
     } catch (error) {
       if (!abort.aborted) throw error;
     }
@@ -291,7 +298,7 @@ export function runBridge({
     onLost: () => {
       queue.pause();
       leading.abort();
-      // Whoever leads does.
+      // The bridge that leads compares.
       comparing.clear();
     },
     clock,

@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto';
-
 import type { CheckFindings, CheckRequest } from '../../contracts/hypervisor/activities.ts';
 import { type HostCheck, smokeCleanUpMs } from '../../contracts/hypervisor/host-check.ts';
 import type { HypervisorCheck } from '../../contracts/hypervisor/hypervisor.ts';
@@ -9,7 +7,7 @@ import type { Random } from '../../runtime/random.ts';
 import { requireText } from '../../runtime/read-text.ts';
 import { checkCeph } from '../ceph/check-ceph.ts';
 import type { CephClient, CephSettings } from '../ceph/types.ts';
-import type { SharedSessions } from '../lib/shared-sessions.ts';
+import { sessionKey, type SharedSessions } from '../lib/shared-sessions.ts';
 import { whileBeating } from '../lib/wait.ts';
 import { checkLibvirt } from '../libvirt/check-libvirt.ts';
 import type { Tools } from '../nova/dependencies.ts';
@@ -95,7 +93,8 @@ const checks: Readonly<Record<HypervisorCheck, Check>> = {
       toleratedChecks,
     };
     const results = await clients.use(
-      fingerprintOf(settings),
+      // Files may be renewed: what they say now is what counts.
+      sessionKey(settings),
       () => ports.openCeph(settings),
       (client) => checkCeph(client, hypervisor, settings, clock, scope.signal),
     );
@@ -140,10 +139,6 @@ function configured<Section>(section: Section | null, name: string): Section {
     throw droverFailure('InvalidConfiguration', `hypervisor.${name} is not set, so its check cannot be made`);
   return section;
 }
-
-/** Files may be renewed: what they say now is what counts. */
-const fingerprintOf = (settings: CephSettings): string =>
-  createHash('sha256').update(JSON.stringify(settings)).digest('hex');
 
 /** As types of conditions. */
 const smokeNames: Readonly<Record<string, string>> = {

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 /** Sessions that many share: one for each credential. Those that are not used are closed when there are too many. */
 export interface SharedSessions<Session> {
   /**
@@ -14,6 +16,10 @@ interface Shared<Session> {
   session: Session;
   users: number;
 }
+
+/** Of a session that is opened with these: it is none of their secrets, and another one where any of them changes. */
+export const sessionKey = (settings: unknown): string =>
+  createHash('sha256').update(JSON.stringify(settings)).digest('hex');
 
 /** @param most that stay open without being used */
 export function shareSessions<Session extends { close(): Promise<void> }>(most: number): SharedSessions<Session> {

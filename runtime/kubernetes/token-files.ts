@@ -7,7 +7,7 @@ import { parse } from 'yaml';
 
 /**
  * `tokenFile` of users, which the client library does not know: without a word its requests would be anonymous. As for
- * kubectl, the file wins over a token beside it. It is read for each request, as whoever issues such tokens renews them.
+ * kubectl, the file wins over a token beside it. It is read for each request, as its issuer renews such tokens.
  *
  * @param files the kubeconfigs that `config` was read from; paths in each are relative to its folder
  */

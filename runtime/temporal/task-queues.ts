@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client';
+import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 
 /** `temporal.api.enums.v1.TaskQueueType`; the enum itself is in a package that drover does not depend on. */
 type TaskQueueType = NonNullable<Parameters<Client['workflowService']['describeTaskQueue']>[0]['taskQueueType']>;
@@ -30,7 +31,7 @@ export async function readPollers(client: Client, { name, of }: TaskQueue): Prom
   });
   const found = (pollers ?? []).map(({ identity, lastAccessTime }) => ({
     identity: identity ?? 'unknown',
-    polledAtMs: lastAccessTime ? Number(lastAccessTime.seconds ?? 0) * 1_000 + (lastAccessTime.nanos ?? 0) / 1e6 : null,
+    polledAtMs: optionalTsToMs(lastAccessTime) ?? null,
   }));
   const lastFirst = found.toSorted((a, b) => (b.polledAtMs ?? Infinity) - (a.polledAtMs ?? Infinity));
   return lastFirst.filter(({ identity }, index) => lastFirst.findIndex((one) => one.identity === identity) === index);

@@ -1,3 +1,4 @@
+import { msToTs } from '@temporalio/common/lib/time.js';
 import { parseConfig } from '../../runtime/config/config.ts';
 import type { Poller } from '../../runtime/temporal/task-queues.ts';
 import { readPollers } from '../../runtime/temporal/task-queues.ts';
@@ -67,7 +68,7 @@ test.each<[why: string, pollers: Poller[], status: string, message: string]>([
 });
 
 test('a worker that polls with several connections is one, as old as its last poll', async () => {
-  const at = (seconds: number) => ({ seconds: seconds as never, nanos: 500_000_000 });
+  const at = (seconds: number) => msToTs(seconds * 1_000 + 500);
   const pollers = [
     { identity: 'a', lastAccessTime: at(10) },
     { identity: 'b', lastAccessTime: at(20) },

@@ -1,4 +1,5 @@
 import { defaultDataConverter, defaultPayloadConverter } from '@temporalio/common';
+import { msToTs } from '@temporalio/common/lib/time.js';
 import type { HistoryEvent, PendingActivity, RunStep } from './run-steps.ts';
 import { payloadReader, readSteps } from './run-steps.ts';
 
@@ -9,7 +10,7 @@ const text = (words: unknown) => defaultPayloadConverter.toPayload(words);
 const event = (id: number, seconds: number, facts: object): HistoryEvent =>
   ({
     eventId: { toString: () => String(id) },
-    eventTime: { seconds: { toString: () => String(1_769_860_800 + seconds) }, nanos: 250_000_000 },
+    eventTime: msToTs((1_769_860_800 + seconds) * 1_000 + 250),
     ...facts,
   }) as unknown as HistoryEvent;
 const of = (id: number) => ({ scheduledEventId: { toString: () => String(id) } });

@@ -1,4 +1,5 @@
 import type { LoadedDataConverter, Payload } from '@temporalio/common';
+import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import type { temporal } from '@temporalio/proto';
 
 export type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
@@ -107,5 +108,4 @@ async function wordsOf(failure: Failure | null | undefined, read: ReadPayload): 
   return words === '' ? null : words;
 }
 
-const timeOf = (time: Timestamp | null | undefined): string =>
-  new Date(Number(time?.seconds ?? 0) * 1_000 + Math.floor((time?.nanos ?? 0) / 1e6)).toISOString();
+const timeOf = (time: Timestamp | null | undefined): string => new Date(optionalTsToMs(time) ?? 0).toISOString();

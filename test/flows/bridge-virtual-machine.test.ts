@@ -181,6 +181,23 @@ test('a pause that ends starts a run, though the generation is the same', async 
   expect(new Set(all.map(({ runId }) => runId)).size).toBe(2);
 });
 
+test('a run that a user terminates is followed by another, though its object says that it is reconciled', async () => {
+  const [terminated, left] = [newVm(), newVm()];
+  await world.leadingBridge({ settings: driven, timings: { terminatedMs: 300 } });
+  for (const name of [terminated, left]) {
+    await create(name);
+    await signalled(name, 1);
+    await reconcile(name);
+  }
+  await terminate(terminated);
+  const all = await signalled(terminated, 2);
+  expect(causes(all)).toEqual(['spec', 'relist']);
+  expect(new Set(all.map(({ runId }) => runId)).size).toBe(2);
+  await terminate(terminated);
+  expect(causes(await signalled(terminated, 3))).toEqual(['spec', 'relist', 'relist']);
+  expect(causes(await signalsOf(left))).toEqual(['spec']);
+});
+
 test('a change of a class is signalled to the VMs that name it, reconciled or not, and to no others', async () => {
   const [reconciled, waiting, other] = [newVm(), newVm(), newVm()];
   const bridge = await leading();

@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client';
+import { tsToMs } from '@temporalio/common/lib/time.js';
 import { evictionId } from '../../contracts/ids.ts';
 import type { ObjectChanged } from '../../contracts/messages.ts';
 import { messages } from '../../contracts/messages.ts';
@@ -19,7 +20,7 @@ export async function readSignals(client: Client, host: string, workflowId = evi
       if (signal?.signalName !== messages.objectChanged.name) continue;
       const [payload] = signal.input?.payloads ?? [];
       const content = client.options.loadedDataConverter.payloadConverter.fromPayload<ObjectChanged>(payload!);
-      all.push({ ...content, runId, atMs: Number(eventTime?.seconds) * 1_000 + (eventTime?.nanos ?? 0) / 1e6 });
+      all.push({ ...content, runId, atMs: tsToMs(eventTime) });
     }
   }
   return all.sort((a, b) => a.atMs - b.atMs);

@@ -1,4 +1,5 @@
 import type { History } from '@temporalio/common/lib/proto-utils.js';
+import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import { migrationId, workflowTypes } from '../../contracts/ids.ts';
 import { messages } from '../../contracts/messages.ts';
 import { isEncrypted } from '../../runtime/temporal/payload-codec.ts';
@@ -191,7 +192,7 @@ function applyResult(
 ): void {
   const name = state.scheduled.get(String(completed?.scheduledEventId));
   const payload = completed?.result?.payloads?.[0];
-  const atMs = Number(eventTime?.seconds ?? 0) * 1_000 + (eventTime?.nanos ?? 0) / 1e6;
+  const atMs = optionalTsToMs(eventTime) ?? 0;
   if (name === 'openEviction') {
     const { desired, settings } = (jsonOf(payload) ?? {}) as Opened;
     state.perSource = desired?.parallelism ?? settings?.perSource ?? state.perSource;

@@ -1,4 +1,5 @@
 import type { History } from '@temporalio/common/lib/proto-utils.js';
+import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import { safetyMemo } from '../../contracts/machine-safety/api-server-safety.ts';
 import { readSafetyState } from '../../contracts/machine-safety/judge-api-servers.ts';
 import type { SweepActivities } from '../../contracts/machine-safety/sweep.ts';
@@ -46,7 +47,7 @@ function factOf({ metadata, spec }: ReadMachine, fromMs: number, untilMs: number
 /** What a run has decided of the freeze, and what it has asked to delete. Pure. */
 export function safetyOf({ events }: History): SafetyFact[] {
   return (events ?? []).flatMap((event): SafetyFact[] => {
-    const atMs = Number(event.eventTime?.seconds ?? 0) * 1_000 + (event.eventTime?.nanos ?? 0) / 1_000_000;
+    const atMs = optionalTsToMs(event.eventTime) ?? 0;
     const decided = event.workflowPropertiesModifiedEventAttributes?.upsertedMemo?.fields?.[safetyMemo];
     // What cannot be read is no thaw.
     if (decided) return [{ what: 'decides', atMs, frozen: readSafetyState(jsonOf(decided.data))?.frozen ?? true }];

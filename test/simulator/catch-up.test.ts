@@ -73,7 +73,9 @@ const temporal = {
         throw new Error('visibility is away');
       }
       const prefix = query.includes('reconcileVirtualMachine') ? 'virtualmachine/' : 'hypervisor/';
-      yield* left.filter(({ workflowId }) => workflowId.startsWith(prefix));
+      const isListed = ({ name }: LeftRun['status']): boolean =>
+        name === 'TERMINATED' || !query.includes("ExecutionStatus = 'Terminated'");
+      yield* left.filter(({ workflowId, status }) => workflowId.startsWith(prefix) && isListed(status));
     },
     getHandle: (workflowId: string) => ({
       async describe() {
@@ -398,4 +400,31 @@ test('a Secret that is missing is looked for, and runs that lack it are started 
   // Temporal knows the run no more.
   left = left.filter(({ workflowId }) => workflowId !== open);
   expect(await looked()).toEqual([open]);
+}, 1_800_000);
+
+test('a run that was terminated is followed by another, whatever its object said before', async () => {
+  left = await observeAll();
+  expect(await restart()).toEqual([]);
+  const looked = async (): Promise<string[]> => {
+    signalled = [];
+    await pass(defaultBridgeTimings.terminatedMs + 60_000);
+    return named();
+  };
+  expect(await looked()).toEqual([]);
+  const [again, ended, goesOn] = [
+    virtualMachineId(namespace, nameOfVm(31)),
+    hypervisorId(nameOfHost(32)),
+    hypervisorId(nameOfHost(33)),
+  ];
+  const isOf =
+    (...ids: string[]) =>
+    ({ workflowId }: LeftRun): boolean =>
+      ids.includes(workflowId);
+  const before = left.filter(isOf(again, ended, goesOn)).map((one) => ({ ...one, status: { name: 'TERMINATED' } }));
+  const others = left.filter((one) => !isOf(again, ended)(one));
+  // A run that has come after the one that was terminated is the last.
+  left = [...before.filter(isOf(again, ended)), ...others, ...before.filter(isOf(goesOn))];
+  expect(await looked()).toEqual([again, ended].toSorted());
+  left = others;
+  expect(await looked()).toEqual([]);
 }, 1_800_000);

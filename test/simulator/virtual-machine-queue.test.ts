@@ -1,4 +1,5 @@
 import type { WorkflowHandle } from '@temporalio/client';
+import { tsToMs } from '@temporalio/common/lib/time.js';
 import { findCondition } from '../../contracts/conditions.ts';
 import type { VirtualMachine } from '../../contracts/crds/virtual-machine.ts';
 import { createAllowanceId, virtualMachineId } from '../../contracts/ids.ts';
@@ -56,8 +57,7 @@ async function make(count: number, options: VmWorldOptions, createMs?: number): 
   }
 }
 
-const msOf = ({ eventTime }: Events[number] | undefined = {}): number =>
-  Number(eventTime?.seconds) * 1_000 + (eventTime?.nanos ?? 0) / 1e6;
+const msOf = ({ eventTime }: Events[number] | undefined = {}): number => tsToMs(eventTime);
 
 const mostEvents = (runs: readonly Events[]): number => Math.max(...runs.map(({ length }) => length));
 

@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto';
-
 import { z } from 'zod';
 
 import type { VsphereAgentPool } from '../../../contracts/crds/vsphere-agent-pool.ts';
@@ -11,7 +9,7 @@ import { droverFailure, failureCode } from '../../../runtime/failure.ts';
 import type { KubernetesObjects } from '../../../runtime/kubernetes/objects.ts';
 import { typed } from '../../../runtime/kubernetes/resources.ts';
 import { registerSecret } from '../../../runtime/redaction.ts';
-import { shareSessions } from '../../lib/shared-sessions.ts';
+import { sessionKey, shareSessions } from '../../lib/shared-sessions.ts';
 import type { Vim } from '../../vsphere/client.ts';
 import { openGateway } from '../../vsphere/gateway.ts';
 import { type Inventory, openInventory } from '../../vsphere/observation/inventory.ts';
@@ -124,9 +122,7 @@ async function readSettings(
   const { username, password } = credential;
   return {
     settings: { ...vcenter, credential: () => Promise.resolve(credential) },
-    key: createHash('sha256')
-      .update(JSON.stringify([vcenter.name, username, password]))
-      .digest('hex'),
+    key: sessionKey([vcenter.name, username, password]),
   };
 }
 

@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto';
-
 import { z } from 'zod';
 
 import type { DrivenClass, DriverSecret } from '../../../contracts/machine-safety/driver.ts';
 import { type CloudFields, connectionOf, type OpenStackSettings } from '../../../runtime/config/openstack-settings.ts';
 import { droverFailure, failureCode, failureDetail } from '../../../runtime/failure.ts';
+import { sessionKey } from '../../lib/shared-sessions.ts';
 import { type Marks, marksIn, openstackNotation, problemOf } from './marks.ts';
 import { certificates, classTags, describeClass, flag, readFields, readRegion, text } from './read-class.ts';
 
@@ -86,9 +85,7 @@ export function readOpenStackClass(machineClass: DrivenClass, secret: DriverSecr
     region,
     marks,
     settings,
-    key: createHash('sha256')
-      .update(JSON.stringify(['openstack', authUrl, region, credential, ca, verify]))
-      .digest('hex'),
+    key: sessionKey(['openstack', authUrl, region, credential, ca, verify]),
   };
 }
 

@@ -1,11 +1,10 @@
-import { createHash } from 'node:crypto';
-
 import { z } from 'zod';
 
 import type { DrivenClass, DriverSecret } from '../../../contracts/machine-safety/driver.ts';
 import type { VcenterSettings } from '../../../runtime/config/vsphere-settings.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
 import { registerSecret } from '../../../runtime/redaction.ts';
+import { sessionKey } from '../../lib/shared-sessions.ts';
 import { isWritable } from '../../vsphere/wire/xml.ts';
 import { type Marks, marksIn, problemOf, vsphereNotation } from './marks.ts';
 import { certificates, classTags, describeClass, flag, readFields, readRegion, text } from './read-class.ts';
@@ -85,8 +84,6 @@ export function readVsphereClass(machineClass: DrivenClass, secret: DriverSecret
       places: { zones: {}, storagePolicies: {}, networks: {} },
       trust: `vsphereCACert in the Secret of ${what}`,
     },
-    key: createHash('sha256')
-      .update(JSON.stringify(['vsphere', host, username, password, ca, thumbprint]))
-      .digest('hex'),
+    key: sessionKey(['vsphere', host, username, password, ca, thumbprint]),
   };
 }

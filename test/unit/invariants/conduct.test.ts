@@ -1,4 +1,5 @@
 import type { History } from '@temporalio/common/lib/proto-utils.js';
+import { msToTs } from '@temporalio/common/lib/time.js';
 import { conductOf } from '../../invariants/conduct.ts';
 
 /** The history of an eviction's run: each invariant of conduct can fail, and says of what. */
@@ -16,7 +17,7 @@ const activity = (name: string, answer: unknown, atSeconds = 0, ...input: unknow
   return [
     { eventId: scheduledEventId, activityTaskScheduledEventAttributes: scheduled },
     {
-      eventTime: { seconds: atSeconds, nanos: 0 },
+      eventTime: msToTs(atSeconds * 1_000),
       activityTaskCompletedEventAttributes: { scheduledEventId, result: payloads(answer) },
     },
   ] as unknown as Event[];

@@ -1,3 +1,4 @@
+import { msToTs } from '@temporalio/common/lib/time.js';
 import { machineFacts, safetyOf } from '../../invariants/read-machines.ts';
 import type { AuditLine, MachineFact, ObservedRun, SafetyFact, Snapshot } from '../../invariants/snapshot.ts';
 import { violations } from '../../invariants/violations.ts';
@@ -182,7 +183,6 @@ test('from watch events it is known when a Machine has named which VM', () => {
 
 test('from a history it is known what was decided, and what was to be deleted', () => {
   const data = (value: unknown) => ({ data: Buffer.from(JSON.stringify(value)) });
-  const eventTime = (ms: number) => ({ seconds: ms / 1_000, nanos: 0 }) as never;
   const decided = { frozen: false, reason: '', inactiveSinceMs: null, probedMs: 1_000 };
   const memo = (value: unknown) => ({
     workflowPropertiesModifiedEventAttributes: { upsertedMemo: { fields: { safety: data(value) } } },
@@ -190,17 +190,17 @@ test('from a history it is known what was decided, and what was to be deleted', 
   expect(
     safetyOf({
       events: [
-        { eventTime: eventTime(1_000), ...memo(decided) },
-        { eventTime: eventTime(2_000), ...memo('another tongue') },
+        { eventTime: msToTs(1_000), ...memo(decided) },
+        { eventTime: msToTs(2_000), ...memo('another tongue') },
         {
-          eventTime: eventTime(3_000),
+          eventTime: msToTs(3_000),
           activityTaskScheduledEventAttributes: {
             activityType: { name: 'deleteOrphan' },
             input: { payloads: [data({ providerId: id })] },
           },
         },
         {
-          eventTime: eventTime(4_000),
+          eventTime: msToTs(4_000),
           activityTaskScheduledEventAttributes: { activityType: { name: 'observeSweep' } },
         },
       ],
