@@ -471,6 +471,8 @@ test('a failed removal of ISOs is remembered', () => {
   const problem = { code: null, reason: 'X', message: 'x' };
   const step = { kind: 'removeIsos', phase: 'Deleting', summary: '' } as const;
   expect(applyPoolFailure(noPoolMemory, step, problem, nowMs)).toEqual({ ...noPoolMemory, areIsosLeft: true });
+  for (const code of ['KubernetesUnavailable', 'Stopped'] as const)
+    expect(applyPoolFailure(noPoolMemory, step, { ...problem, code }, nowMs)).toBeNull();
 });
 
 test('in mode observe only Observed is said, whatever stands in the way', () => {

@@ -417,6 +417,9 @@ export const isPoolSaid = ({ conditions, saidHeld, isListed }: ObservedPool, sta
 /** What was refused is tried again after this. */
 const refusedMs = 60_000;
 
+/** Without kube-apiserver the finalizer could not be removed either; a stop is lifted some time. */
+const awaited: readonly Problem['code'][] = ['KubernetesUnavailable', 'Stopped'];
+
 /** A failure of the ISO is the condition’s: what there is serves on. So it is with one object that is refused. */
 export function applyPoolFailure(
   memory: PoolMemory,
@@ -431,7 +434,7 @@ export function applyPoolFailure(
       refusals: { ...memory.refusals, [refused]: { message: problem.message, untilMs: nowMs + refusedMs } },
     };
   }
-  if (step.kind === 'removeIsos') return { ...memory, areIsosLeft: true };
+  if (step.kind === 'removeIsos') return awaited.includes(problem.code) ? null : { ...memory, areIsosLeft: true };
   if (step.kind !== 'refreshIso') return null;
   const failures = (memory.iso?.failures ?? 0) + 1;
   return { ...memory, iso: { problem, failures, untilMs: nowMs + retryAfterMs(failures) } };

@@ -29,20 +29,52 @@ export async function pruneIsos(
   const scanned = scannedMs.get(uid);
   if (scanned !== undefined && clock.monotonicMs() - scanned < scanEveryMs) return [...surplus];
   try {
-    // A file of another name is none that drover has put there, whichever client wrote it into the status.
-    const own = surplus.filter((one) => isIsoFile(one) && one.path !== currentPath);
-    const wanted = await wantedByOthers(tools, uid);
-    const idle = own.filter(({ path }) => !wanted.has(path));
-    const inUse = idle.length === 0 ? new Set<string>() : await inDrives(tools, of, idle);
-    const left: IsoVersion[] = own.filter(({ path }) => wanted.has(path));
-    for (const version of idle) if (!(await remove(tools, of, version, inUse))) left.push(version);
+    const { left } = await removeUnused(tools, of, currentPath, surplus);
     if (left.length > 0) scannedMs.set(uid, clock.monotonicMs());
-    return surplus.filter((one) => left.includes(one));
+    return left;
   } catch (error) {
     scope.signal.throwIfAborted();
     await sayStaying(tools, of, 'it is not known who uses them', error);
     return [...surplus];
   }
+}
+
+/**
+ * One after another; what fails with one of them is said in the pool, and holds up none of the others.
+ *
+ * @returns those that stay, in the order of `surplus`, and what failed
+ * @throws where it is not known who uses them
+ */
+export async function removeUnused(
+  tools: IsoTools,
+  of: PoolOfIso,
+  currentPath: string | null,
+  surplus: readonly IsoVersion[],
+): Promise<{ left: IsoVersion[]; failures: unknown[] }> {
+  // A file of another name is none that drover has put there, whichever client wrote it into the status.
+  const own = surplus.filter((one) => isIsoFile(one) && one.path !== currentPath);
+  const wanted = await wantedByOthers(tools, of.pool.metadata.uid);
+  const idle = own.filter(({ path }) => !wanted.has(path));
+  const inUse = idle.length === 0 ? new Set<string>() : await inDrives(tools, of, idle);
+  const left = own.filter(({ path }) => wanted.has(path));
+  const failures: unknown[] = [];
+  for (const version of idle) {
+    const file = of.store.nameOf(version.path);
+    if (inUse.has(file)) {
+      await say(tools, of, file, 'it is in a drive of a VM, or may be');
+      left.push(version);
+      continue;
+    }
+    try {
+      await remove(tools, of, version);
+    } catch (error) {
+      tools.scope.signal.throwIfAborted();
+      await sayStaying(tools, of, file, error);
+      left.push(version);
+      failures.push(error);
+    }
+  }
+  return { left: surplus.filter((one) => left.includes(one)), failures };
 }
 
 /** Of every namespace: without all of them, nothing is known. */
@@ -63,37 +95,20 @@ async function inDrives(
   return new Set(unknown.length > 0 ? names : used);
 }
 
-async function remove(
-  tools: IsoTools,
-  of: PoolOfIso,
-  { path, sizeBytes }: IsoVersion,
-  inUse: ReadonlySet<string>,
-): Promise<boolean> {
+function remove(tools: IsoTools, of: PoolOfIso, { path, sizeBytes }: IsoVersion): Promise<void> {
   const { pool, vcenter, store, cause } = of;
   const { namespace = '', name } = pool.metadata;
-  const file = store.nameOf(path);
-  if (inUse.has(file)) {
-    await say(tools, of, file, 'it is in a drive of a VM, or may be');
-    return false;
-  }
-  try {
-    await mutate(
-      tools,
-      {
-        action: 'removeIso',
-        object: `agentpool/${namespace}/${name}`,
-        cause,
-        before: { vcenter: vcenter.settings.name, file, sizeBytes },
-        after: null,
-      },
-      () => store.remove(path),
-    );
-    return true;
-  } catch (error) {
-    tools.scope.signal.throwIfAborted();
-    await sayStaying(tools, of, file, error);
-    return false;
-  }
+  return mutate(
+    tools,
+    {
+      action: 'removeIso',
+      object: `agentpool/${namespace}/${name}`,
+      cause,
+      before: { vcenter: vcenter.settings.name, file: store.nameOf(path), sizeBytes },
+      after: null,
+    },
+    () => store.remove(path),
+  );
 }
 
 const wordsOf = (error: unknown): string => redactedStart(isError(error) ? error.message : String(error), 500);

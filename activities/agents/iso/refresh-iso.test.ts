@@ -368,7 +368,6 @@ test.each<[string, (world: World) => unknown, number]>([
     (world) => world.change('blue', { spec: { vsphere: { isoDatastore: 'gone' } } }),
     1,
   ],
-  ['vCenter is away', (world) => world.vcenter.control.inject({ does: 'status', status: 503, count: 1_000 }), 1],
 ])('… and holds no deletion up: %s', async (_, hold, events) => {
   const world = await withVersions('first');
   await hold(world);
@@ -376,6 +375,36 @@ test.each<[string, (world: World) => unknown, number]>([
   await world.vcenter.control.reset();
   expect(await world.files()).toEqual([fileOf('first')]);
   expect(world.events().filter((reason) => reason === 'ISOPruneFailed')).toHaveLength(events);
+});
+
+test.each<[string, string, (world: World) => unknown]>([
+  [
+    'vCenter is away',
+    'VsphereUnavailable',
+    (world) => world.vcenter.control.inject({ does: 'status', status: 503, count: 1_000 }),
+  ],
+  [
+    'a removal fails',
+    'VsphereUnavailable',
+    (world) =>
+      world.vcenter.control.inject({ method: 'DeleteDatastoreFile_Task', does: 'status', status: 503, count: 1 }),
+  ],
+  [
+    'drover is stopped',
+    'Stopped',
+    (world) => {
+      world.dependencies.stopGate = () => Promise.reject(droverFailure('Stopped', 'by a test'));
+    },
+  ],
+])('… and is tried again where %s', async (_, type, hold) => {
+  const world = await withVersions('first', 'second');
+  const { stopGate } = world.dependencies;
+  await hold(world);
+  await expect(removeOf(world, 'blue')).rejects.toMatchObject({ type });
+  await world.vcenter.control.reset();
+  world.dependencies.stopGate = stopGate;
+  await removeOf(world, 'blue', false);
+  expect(await world.files()).toEqual([]);
 });
 
 test('a file that another client wrote into the status is not removed', async () => {

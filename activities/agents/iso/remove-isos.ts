@@ -1,15 +1,19 @@
+import { ApplicationFailure } from '@temporalio/common';
 import type { AgentPoolActivities } from '../../../contracts/agent-pool/agent-pool.ts';
 import { recordedIsoOf } from '../../../contracts/agent-pool/read-iso.ts';
+import { failureCode } from '../../../runtime/failure.ts';
 import { resources } from '../../../runtime/kubernetes/resources.ts';
 import { unlessAborted } from '../../../runtime/unless-aborted.ts';
 import { whileBeating } from '../../lib/wait.ts';
 import { openIsoStore } from './iso-store.ts';
 import type { IsoTools } from './iso-tools.ts';
-import { pruneIsos, sayStaying } from './prune-isos.ts';
+import { removeUnused, sayStaying } from './prune-isos.ts';
 
 /**
- * Removes the ISOs of a pool that is being deleted: once it is gone, nothing knows of them. They hold it up in no case,
- * as its vCenter may be gone for good.
+ * Removes the ISOs of a pool that is being deleted: once it is gone, nothing knows of them. What no other attempt
+ * would remove stays, and is said in the pool.
+ *
+ * @throws what another attempt may mend, and Stopped
  */
 export async function removeIsos(
   tools: IsoTools,
@@ -30,13 +34,12 @@ export async function removeIsos(
         const store = await openIsoStore({ gateway: vcenter.gateway, http, clock, signal: scope.signal }, place);
         const of = { pool, vcenter, store, cause: 'its pool is being deleted' };
         const turn = tools.turnOf(`${vcenter.settings.name} ${store.nameOf('')}`);
-        // There is no later time: drives are looked at, however short ago that was done.
-        tools.scannedMs.delete(uid);
-        await unlessAborted(
-          turn(() => pruneIsos(tools, of, null, [...versions.values()])),
+        const { failures } = await unlessAborted(
+          turn(() => removeUnused(tools, of, null, [...versions.values()])),
           scope.signal,
         );
         tools.scannedMs.delete(uid);
+        for (const failure of failures) if (!isLasting(failure)) throw failure;
       } finally {
         await http.close();
       }
@@ -45,6 +48,11 @@ export async function removeIsos(
     await whileBeating({ scope, clock }, () => undefined, work);
   } catch (error) {
     scope.signal.throwIfAborted();
+    if (!isLasting(error)) throw error;
     await sayStaying(tools, { pool }, `${datastore} cannot be reached`, error);
   }
 }
+
+/** A stop is lifted some time. */
+const isLasting = (error: unknown): boolean =>
+  error instanceof ApplicationFailure && error.nonRetryable === true && failureCode(error) !== 'Stopped';
