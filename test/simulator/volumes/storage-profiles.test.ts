@@ -44,7 +44,10 @@ test('each StorageClass gets one, which follows what users say and what there is
     expect((await profile(world))?.status?.conditions).toMatchObject([
       { type: 'Recognized', status: 'False', reason: 'UnrecognizedProvisioner' },
     ]);
-    for (const other of [fixed, delayed]) expect((await profile(world, other))?.status?.storageClass).toBe(other);
+    for (const other of [fixed, delayed])
+      expect(await world.until(async () => (await profile(world, other))?.status?.storageClass === other, soonMs)).toBe(
+        true,
+      );
 
     const claimPropertySets = [{ accessModes: ['ReadWriteOnce'], volumeMode: 'Filesystem' }];
     await merge(world, { spec: { claimPropertySets, cloneStrategy: 'csi-clone' } });
