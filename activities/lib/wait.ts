@@ -59,13 +59,17 @@ export async function lookOnce<Result>({
 }: Execution & { look: () => Promise<Look<Result>> }): Promise<Result> {
   const seen = await waitFor({ ...execution, observe: async () => ({ done: await look() }) });
   if ('done' in seen) return seen.done;
-  throw ApplicationFailure.create({
-    type: waitingFailure,
-    message: `Waiting for ${seen.waitingFor}`,
-    category: ApplicationFailureCategory.BENIGN,
-    nextRetryDelay: seen.againMs,
-  });
+  throw notYet(seen);
 }
+
+/** Ends an attempt of a patient wait that is not over. */
+export const notYet = ({ waitingFor, againMs }: { waitingFor: string; againMs: number }): ApplicationFailure =>
+  ApplicationFailure.create({
+    type: waitingFailure,
+    message: `Waiting for ${waitingFor}`,
+    category: ApplicationFailureCategory.BENIGN,
+    nextRetryDelay: againMs,
+  });
 
 async function pause(
   clock: Clock,

@@ -267,6 +267,8 @@ export interface Patience {
   patienceMs: number;
   /** A problem that is known already: the wait ends where another one, or none, is seen. */
   known: string | null;
+  /** Its policy is `patientWait`: it may take hours, and holds no place between its looks. */
+  isPatient?: boolean;
 }
 
 /** What a claim is filled from, in its namespace. A snapshot of drover's has its source's uid in its name. */

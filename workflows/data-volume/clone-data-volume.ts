@@ -1,9 +1,10 @@
-import { proxyActivities } from '@temporalio/workflow';
+import { isCancellation, proxyActivities } from '@temporalio/workflow';
 import type {
   ClaimFacts,
   DataVolumeActivities,
   NewClaim,
   ObservedVolume,
+  Patience,
   VolumeObservation,
   VolumeStatus,
   VolumeWork,
@@ -11,7 +12,7 @@ import type {
 import { wantedBytes } from '../../contracts/data-volume/size.ts';
 import { volumesQueue } from '../../contracts/ids.ts';
 import { dataVolumeKind } from '../../contracts/kinds/data-volume.ts';
-import { shortCall, volumeCall } from '../../contracts/policies.ts';
+import { patientWait, shortCall, volumeCall } from '../../contracts/policies.ts';
 import type { SlotLimit } from '../../contracts/allowance.ts';
 import { ownCluster } from '../lib/own-cluster.ts';
 import type { Executed, StepContext } from '../lib/lifecycle.ts';
@@ -32,7 +33,7 @@ import { isVolumeSaid, volumeStatus } from './status.ts';
 
 const volumes = (summary: string) =>
   proxyActivities<DataVolumeActivities>({ ...shortCall, taskQueue: volumesQueue(ownCluster()), summary });
-/** For what waits. */
+/** For what takes a while. */
 const work = (summary: string, patienceMs: number) =>
   proxyActivities<DataVolumeActivities>({ ...volumeCall(patienceMs), taskQueue: volumesQueue(ownCluster()), summary });
 
@@ -43,6 +44,8 @@ type Of<Kind extends VolumeStep['kind']> = Extract<VolumeStep, { kind: Kind }>;
 /** No activity is longer: what it waits for is planned anew then. */
 const longestMs = 5 * 60_000;
 const leastMs = 1_000;
+/** A patient wait ends by itself so long before its time-out, which could not say what was seen. */
+const marginMs = 60_000;
 /** What is temporary goes soon. */
 const removalMs = 60_000;
 
@@ -109,24 +112,52 @@ const recordedAs = (status: VolumeStatus, nowMs: number): ObservedVolume['record
 
 type Change = (observed: ObservedVolume) => Partial<ObservedVolume>;
 
-/** Executes a step that waits, until a DataVolume that is deleted meanwhile wants it no more. */
+/** How a step waits. */
+interface Wait {
+  activities: ReturnType<typeof volumes>;
+  patience: Patience;
+}
+
+/** Where it is known what keeps it, that may take hours: as with a wait for users, others have its place meanwhile. */
+function waitOf(context: Context, { summary, known }: { summary: string; known: string | null }): Wait {
+  const patienceMs = patienceOf(context);
+  if (known === null) return { activities: work(summary, patienceMs), patience: { patienceMs, known } };
+  const policy = { ...patientWait(patienceMs + marginMs), taskQueue: volumesQueue(ownCluster()), summary };
+  return {
+    activities: proxyActivities<DataVolumeActivities>(policy),
+    patience: { patienceMs, known, isPatient: true },
+  };
+}
+
+/**
+ * Executes a step that waits, until a DataVolume that is deleted meanwhile wants it no more. A patient wait is
+ * planned anew for whatever comes: a user may have said how to go on.
+ */
 async function awaited<Answer>(
   context: Context,
   call: (request: VolumeWork) => Promise<Answer>,
   change: (answer: Answer) => Change,
-  remember: (answer: Answer) => Partial<VolumeMemory> = () => ({}),
+  { patience, remember }: { patience?: Patience; remember?: (answer: Answer) => Partial<VolumeMemory> } = {},
 ): Promise<Result> {
+  const isPatient = patience?.isPatient === true;
   const { request, known, isSaid } = begin(context);
-  const answer = await context.whileWanted(
-    () => call(request),
-    () => Promise.resolve(true),
-  );
+  const answer = await context
+    .whileWanted(
+      () => call(request),
+      () => Promise.resolve(true),
+      isPatient,
+    )
+    .catch((error: unknown) => {
+      if (isPatient && isCancellation(error)) return null;
+      throw error;
+    });
+  if (answer === null) return { isOutdated: true, slot: 'unknown' };
   const { isSlotReleased = false, slot } = answer as Pick<Result, 'isSlotReleased' | 'slot'>;
   return {
     isSaid,
     isSlotReleased,
     ...(slot !== undefined && { slot }),
-    applyResult: (memory) => ({ ...memory, ...(isSlotReleased && { slot: null }), ...remember(answer) }),
+    applyResult: (memory) => ({ ...memory, ...(isSlotReleased && { slot: null }), ...remember?.(answer) }),
     observation: (latest) => {
       const then = known(latest);
       return { ...then, observed: { ...then.observed, ...change(answer)(then.observed) } };
@@ -174,25 +205,20 @@ export const cloneDataVolume = defineReconciler<VolumeLifecycle>(dataVolumeKind,
     adopt: (context, { summary }) => changeTarget(context, (request) => volumes(summary).adoptClaim(request)),
     removePredecessor: (context, { summary }) =>
       changeTarget(context, (request) => volumes(summary).removePredecessor(request)),
-    awaitSource: (context, { summary }) => {
-      const patienceMs = patienceOf(context);
+    awaitSource: (context, { summary, usedBy: users }) => {
+      const { activities, patience } = waitOf(context, { summary, known: users.join() });
       const { source } = context.observed;
       if (source?.kind !== 'pvc') return Promise.resolve({});
-      const { namespace, name, usedBy } = source;
+      const { namespace, name } = source;
       return awaited(
         context,
-        (request) =>
-          work(summary, patienceMs).awaitFreeSource({
-            ...request,
-            source: { namespace, name },
-            patienceMs,
-            known: usedBy.join(),
-          }),
+        (request) => activities.awaitFreeSource({ ...request, source: { namespace, name }, ...patience }),
         (answer) => () => ({ source: { ...source, usedBy: answer.usedBy } }),
+        { patience },
       );
     },
     snapshot: (context, { summary, snapshotClass, known, restore }) => {
-      const patienceMs = patienceOf(context);
+      const { activities, patience } = waitOf(context, { summary, known });
       const { source } = context.observed;
       if (source?.kind !== 'pvc' || source.claim === null) return Promise.resolve({});
       const { namespace, name, uid } = source.claim;
@@ -201,7 +227,7 @@ export const cloneDataVolume = defineReconciler<VolumeLifecycle>(dataVolumeKind,
       return awaited(
         context,
         (request) =>
-          work(summary, patienceMs).ensureSourceSnapshot({
+          activities.ensureSourceSnapshot({
             ...request,
             source: { namespace, name, uid },
             snapshotClass,
@@ -209,52 +235,46 @@ export const cloneDataVolume = defineReconciler<VolumeLifecycle>(dataVolumeKind,
             allowsUse: context.desired !== null && allowsUse(context.desired, context.settings),
             ...(acquire !== null && { acquire }),
             ...(restored !== null && { restore: { ...restored, wantedBytes: wantedBytes(context.observed) } }),
-            patienceMs,
-            known,
+            ...patience,
           }),
         ({ snapshot, usedBy }) =>
           (observed) => ({
             ...withTemporary({ snapshot })(observed),
             ...(usedBy !== undefined && { source: { ...source, usedBy } }),
           }),
-        ({ waitsFor = null }) => ({ snapshotWaitsFor: waitsFor }),
+        { patience, remember: ({ waitsFor = null }) => ({ snapshotWaitsFor: waitsFor }) },
       );
     },
     claim: makeClaim,
     restore: (context, { summary, from, spec, known }) => {
-      const patienceMs = patienceOf(context);
+      const { activities, patience } = waitOf(context, { summary, known });
       return awaited(
         context,
         (request) =>
-          work(summary, patienceMs).ensureClaim({
+          activities.ensureClaim({
             ...request,
             temporaryIn: namespaceOfSource(context),
             isCopied: true,
             from: { kind: 'snapshot', name: from },
             spec: { ...spec, accessModes: ['ReadWriteOnce'] },
             cloneDepth: 0,
-            patienceMs,
-            known,
+            ...patience,
           }),
         ({ claim }) => withTemporary({ restored: claim }),
+        { patience },
       );
     },
     expand: (context, { summary, claim, requestBytes, known }) => {
-      const patienceMs = patienceOf(context);
+      const { activities, patience } = waitOf(context, { summary, known });
       const { target, temporary } = context.observed;
       const isTemporary = target === null;
       const { namespace = '' } = target ?? temporary.claim ?? {};
       return awaited(
         context,
         (request) =>
-          work(summary, patienceMs).expandClaim({
-            ...request,
-            claim: { namespace, name: claim },
-            requestBytes,
-            patienceMs,
-            known,
-          }),
+          activities.expandClaim({ ...request, claim: { namespace, name: claim }, requestBytes, ...patience }),
         (answer) => inPlace(isTemporary, answer.claim),
+        { patience },
       );
     },
     copy: (context, { summary, from, to, image }) =>
@@ -399,21 +419,21 @@ function makeClaim(
   context: Context,
   { summary, isTemporary, from, requestBytes, known }: Of<'claim'>,
 ): Promise<Result> {
-  const patienceMs = patienceOf(context);
+  const { activities, patience } = waitOf(context, { summary, known });
   const claim = newClaim(context, isTemporary, from !== null);
   if (claim === null) return Promise.resolve({});
   return awaited(
     context,
     (request) =>
-      work(summary, patienceMs).ensureClaim({
+      activities.ensureClaim({
         ...request,
         ...claim,
         from,
         spec: { ...claim.spec, requestBytes },
-        patienceMs,
-        known,
+        ...patience,
       }),
     (answer) => inPlace(isTemporary, answer.claim),
+    { patience },
   );
 }
 

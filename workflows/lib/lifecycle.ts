@@ -49,9 +49,14 @@ export interface StepContext<L extends Lifecycle> extends Situation<L> {
    * For long waits: given up where the run is cancelled, or where `isUnwanted` says so of a spec that
    * was written meanwhile.
    *
+   * @param untilWoken given up for whatever comes that is to be observed, a user's retry too
    * @throws a cancellation then
    */
-  whileWanted<Result>(work: () => Promise<Result>, isUnwanted?: () => Promise<boolean>): Promise<Result>;
+  whileWanted<Result>(
+    work: () => Promise<Result>,
+    isUnwanted?: () => Promise<boolean>,
+    untilWoken?: boolean,
+  ): Promise<Result>;
   /**
    * What the object is to say of this step, where that is due: for an executor whose activity says it. Null: nothing.
    *

@@ -74,7 +74,7 @@ export class Steps<L extends Lifecycle> {
     const executor = spec.execute[step.kind as L['step']['kind']] as Executor<L, L['step']>;
     const context: StepContext<L> = {
       ...this.state.situation(),
-      whileWanted: (work, isUnwanted) => this.whileWanted(work, isUnwanted),
+      whileWanted: (work, isUnwanted, untilWoken) => this.whileWanted(work, isUnwanted, untilWoken),
       unsaid: (isUrgent = false) => publisher.take({ kind: 'execute', steps: [step] }, isUrgent),
       slotAhead: () => (ahead === null ? null : this.slot.request(this.state.situation(), ahead)),
     };
@@ -117,9 +117,15 @@ export class Steps<L extends Lifecycle> {
 
   /**
    * Gives up work that may take long where the run is cancelled, or a newer spec does not want it.
+   *
+   * @param untilWoken whatever comes is observed at once
    * @throws CancelledFailure then
    */
-  private async whileWanted<Result>(work: () => Promise<Result>, isUnwanted?: () => Promise<boolean>): Promise<Result> {
+  private async whileWanted<Result>(
+    work: () => Promise<Result>,
+    isUnwanted?: () => Promise<boolean>,
+    untilWoken = false,
+  ): Promise<Result> {
     const scope = new CancellationScope();
     const { state } = this;
     const running = { isOver: false };
@@ -128,8 +134,9 @@ export class Steps<L extends Lifecycle> {
     const giveUp = async (): Promise<void> => {
       let asked = '';
       const newer = (): string => state.inbox.newerSpec(state.observation?.desired ?? null);
-      while (!isOver()) {
-        await condition(() => isOver() || (isUnwanted !== undefined && newer() !== asked));
+      const isWoken = (): boolean => untilWoken && state.isPending();
+      while (!isOver() && !isWoken()) {
+        await condition(() => isOver() || isWoken() || (isUnwanted !== undefined && newer() !== asked));
         asked = newer();
         // Where it cannot be asked, the work goes on, as it was wanted.
         if (!isOver() && asked !== '' && (await isUnwanted?.().catch(() => false)) === true) break;

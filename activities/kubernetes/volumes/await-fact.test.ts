@@ -56,3 +56,46 @@ test('where another object is waited for, that one is watched', async () => {
     ['web', 'db'],
   ]);
 });
+
+/** A patient wait of a minute; what is seen is how often it was looked at. */
+function patiently(waitedMs: number, overAt = Infinity) {
+  const clock = testClock();
+  const beganMs = clock.now();
+  let looks = 0;
+  const wait = awaitFact<number>(
+    { scope: testScope({ waitedMs }), clock, client: {} as KubernetesObjects },
+    {
+      patienceMs: 60_000,
+      patientFor: 'PVC team/golden to be free',
+      look: async () => (looks += 1),
+      isOver: (look) => look === overAt,
+    },
+  );
+  const heldMs = (): number => clock.now() - beganMs;
+  return { wait, heldMs, looks: () => looks };
+}
+
+test('the first attempt of a patient wait leaves its place within seconds', async () => {
+  const { wait, heldMs } = patiently(0);
+  await expect(wait).rejects.toMatchObject({
+    type: 'Waiting',
+    message: 'Waiting for PVC team/golden to be free',
+    nextRetryDelay: 5_000,
+  });
+  expect(heldMs()).toBe(10_000);
+});
+
+test('… and sees what comes before', async () => {
+  await expect(patiently(0, 7).wait).resolves.toBe(7);
+});
+
+test.each<[what: string, waitedMs: number, overAt: number, result: object]>([
+  ['looks once', 15_000, Infinity, { status: 'rejected', reason: { type: 'Waiting', nextRetryDelay: 5_000 } }],
+  ['… which is seen', 15_000, 1, { status: 'fulfilled', value: 1 }],
+  ['comes again when its time is over', 58_000, Infinity, { status: 'rejected', reason: { nextRetryDelay: 2_000 } }],
+  ['says what it saw when its time is over', 60_000, Infinity, { status: 'fulfilled', value: 1 }],
+])('a later attempt %s', async (_, waitedMs, overAt, result) => {
+  const { wait, heldMs, looks } = patiently(waitedMs, overAt);
+  expect((await Promise.allSettled([wait]))[0]).toMatchObject(result);
+  expect([heldMs(), looks()]).toEqual([0, 1]);
+});

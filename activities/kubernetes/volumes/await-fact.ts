@@ -1,6 +1,6 @@
 import type { ObjectVersion, Resource } from '../../../runtime/kubernetes/objects.ts';
 import { unlessAborted } from '../../../runtime/unless-aborted.ts';
-import { type Poll, waitFor } from '../../lib/wait.ts';
+import { notYet, type Poll, waitFor } from '../../lib/wait.ts';
 import type { VolumeTools } from './dependencies.ts';
 
 const firstDelayMs = 100;
@@ -10,10 +10,16 @@ const firstWatchedDelayMs = 1_000;
 const leastDelayMs = 100;
 const longestDelayMs = 2_000;
 const growth = 1.5;
+/** So long the first attempt of a patient wait holds its place: most of what is awaited comes by then. */
+const heldMs = 10_000;
+/** Between its attempts. */
+const patientPollMs = 5_000;
 
 export interface Awaiting<Fact> {
-  /** From now; where they have passed, what was seen last counts. */
+  /** From when the activity was asked for, or from now; where they have passed, what was seen last counts. */
   patienceMs: number;
+  /** What is waited for, where the policy is `patientWait`; left out: the attempt waits to the end. */
+  patientFor?: string | undefined;
   look: () => Promise<Fact>;
   isOver: (fact: Fact) => boolean;
   /** The object whose next version may be what is awaited; null: not there yet. */
@@ -26,15 +32,19 @@ interface WatchedObject {
 }
 
 /**
- * Looks until it is over, and heartbeats meanwhile.
+ * Looks until it is over, and heartbeats meanwhile. An attempt of a patient wait ends sooner, so that those who wait for
+ * hours leave their places to others.
  *
  * @returns what was seen last
  */
 export async function awaitFact<Fact>(
   { scope, clock, client }: Pick<VolumeTools, 'scope' | 'clock' | 'client'>,
-  { patienceMs, look, isOver, watched = () => null }: Awaiting<Fact>,
+  { patienceMs, patientFor, look, isOver, watched = () => null }: Awaiting<Fact>,
 ): Promise<Fact> {
-  const untilMs = Math.min(clock.now() + patienceMs, scope.deadlineMs);
+  const isPatient = patientFor !== undefined;
+  const patientUntilMs = clock.now() + patienceMs - (isPatient ? scope.waitedMs : 0);
+  const mostHeldMs = isPatient ? (scope.waitedMs > 0 ? 0 : heldMs) : Infinity;
+  const untilMs = Math.min(patientUntilMs, clock.now() + mostHeldMs, scope.deadlineMs);
   let delayMs = firstDelayMs;
   const watch = keepWatch(client, scope.signal);
   const wait = waitFor<Fact>({
@@ -56,7 +66,10 @@ export async function awaitFact<Fact>(
       return { againMs, changed };
     },
   });
-  return await wait.finally(() => watch.close());
+  const fact = await wait.finally(() => watch.close());
+  const leftMs = patientUntilMs - clock.now();
+  if (!isPatient || leftMs <= 0 || isOver(fact)) return fact;
+  throw notYet({ waitingFor: patientFor, againMs: Math.min(patientPollMs, leftMs) });
 }
 
 /** One watch for as long as its object is waited for: each costs kube-apiserver a connection. */

@@ -51,7 +51,7 @@ export async function ensureClaim(
   tools: VolumeTools,
   request: Requests['ensureClaim'],
 ): Promise<{ claim: ClaimFacts }> {
-  const { begin, namespace, name, uid, spec, patienceMs, known } = request;
+  const { begin, namespace, name, uid, spec, patienceMs, known, isPatient = false } = request;
   const of = { namespace, name, uid };
   const work = await holdWork(tools, { ...of, begin });
   const key = keyOf(request);
@@ -63,6 +63,7 @@ export async function ensureClaim(
   };
   const seen = await awaitFact(tools, {
     patienceMs,
+    patientFor: isPatient ? `PVC ${key.namespace}/${key.name} to be bound` : undefined,
     look,
     isOver: (found) => {
       if (found === null) return false;
@@ -120,7 +121,7 @@ export async function expandClaim(
   tools: VolumeTools,
   { begin, namespace, name, uid, claim: of, ...request }: Requests['expandClaim'],
 ): Promise<{ claim: ClaimFacts }> {
-  const { requestBytes, patienceMs, known } = request;
+  const { requestBytes, patienceMs, known, isPatient = false } = request;
   await beginWork(tools, { namespace, name, uid, begin });
   const look = async (): Promise<SeenClaim> => {
     const found = await retryConflicts(async () => {
@@ -132,6 +133,7 @@ export async function expandClaim(
   };
   const { claim } = await awaitFact(tools, {
     patienceMs,
+    patientFor: isPatient ? `PVC ${of.namespace}/${of.name} to be expanded` : undefined,
     look,
     isOver: ({ claim: { owner, deleting, capacityBytes, waitsForFileSystem, problem, phase } }) =>
       owner !== 'volume' ||

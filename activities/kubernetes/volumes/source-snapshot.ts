@@ -68,8 +68,10 @@ export async function ensureSourceSnapshot(
     await work.say();
     return seen;
   };
+  const { source, isPatient = false } = request;
   const snapshot = await awaitFact(tools, {
     patienceMs: request.patienceMs,
+    patientFor: isPatient ? `a snapshot of PVC ${source.namespace}/${source.name} to be ready` : undefined,
     look,
     isOver: (seen) => {
       if (seen === null) return usedBy.length > 0 || (waitsFor !== null && waitsFor !== request.known);

@@ -42,11 +42,13 @@ export async function checkSource(
 
 export async function awaitFreeSource(
   tools: VolumeTools,
-  { source, patienceMs, known: _known, ...work }: Parameters<DataVolumeActivities['awaitFreeSource']>[0],
+  request: Parameters<DataVolumeActivities['awaitFreeSource']>[0],
 ): Promise<{ usedBy: readonly string[] }> {
-  await beginWork(tools, work);
+  const { namespace, name, uid, begin, source, patienceMs, isPatient = false } = request;
+  await beginWork(tools, { namespace, name, uid, begin });
   const usedBy = await awaitFact(tools, {
     patienceMs,
+    patientFor: isPatient ? `PVC ${source.namespace}/${source.name} to be free` : undefined,
     look: () => readSourceUsers(tools, source),
     isOver: (users) => users.length === 0,
   });

@@ -20,6 +20,13 @@ const settled = 20 * second;
 const removeClaim = (world: VolumeWorld, name: string): Promise<unknown> =>
   world.api.request({ method: 'DELETE', path: `/api/v1/namespaces/${home}/persistentvolumeclaims/${name}` }, never);
 
+const annotate = (world: VolumeWorld, name: string, annotations: Record<string, string>): Promise<unknown> =>
+  mergeObject(world.api, {
+    apiVersion: 'cdi.kubevirt.io/v1beta1',
+    kind: 'DataVolume',
+    metadata: { namespace: home, name, annotations },
+  });
+
 /** Until the condition has that reason. @throws Error that tells what it has instead */
 async function says(world: VolumeWorld, reason: string, words = '', withinMs = settled): Promise<void> {
   const said = async (): Promise<string> => {
@@ -57,6 +64,33 @@ test('a source that is in use, until it is not', async () => {
     await world.endUse('vm');
     await world.made('disk', minute);
     expect(world.storage.read(home, 'disk')).toBe('bytes');
+    expect(await world.violations()).toEqual([]);
+  });
+});
+
+test('… or until a user allows that, which is heeded at once', async () => {
+  await inVolumeWorld({}, async (world) => {
+    await world.makeSource('golden', 'bytes');
+    await world.use('golden', 'vm');
+    await world.makeVolume('disk', {});
+    await says(world, 'CloneSourceInUse');
+    await world.pass(2 * minute);
+    await annotate(world, 'disk', { [volumeAnnotations.crashConsistent]: 'true' });
+    await world.made('disk', 30 * second);
+    expect(await world.violations()).toEqual([]);
+  });
+});
+
+test('what a user says of a volume that the driver refuses is heeded at once', async () => {
+  const settings = { deadlineMs: minute, copyImage: 'drover:test' };
+  await inVolumeWorld({ settings }, async (world) => {
+    await world.makeSource('golden', 'bytes');
+    world.driver.fail('CreateVolume', { code: 'Internal', times: 10_000, description: 'the pool is full' });
+    await world.makeVolume('disk', {});
+    await says(world, 'VolumeFailing', 'the pool is full');
+    await world.pass(2 * minute);
+    await annotate(world, 'disk', { [volumeAnnotations.onDeadline]: 'fail' });
+    await world.inPhase('disk', 'Failed', 30 * second);
     expect(await world.violations()).toEqual([]);
   });
 });
