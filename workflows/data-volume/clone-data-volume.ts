@@ -46,6 +46,8 @@ const longestMs = 5 * 60_000;
 const leastMs = 1_000;
 /** A patient wait ends by itself so long before its time-out, which could not say what was seen. */
 const marginMs = 60_000;
+/** What takes longer has waited for the storage, or for users. */
+const atWorkMs = 30_000;
 /** What is temporary goes soon. */
 const removalMs = 60_000;
 
@@ -141,6 +143,7 @@ async function awaited<Answer>(
 ): Promise<Result> {
   const isPatient = patience?.isPatient === true;
   const { request, known, isSaid } = begin(context);
+  const beganMs = Date.now();
   const answer = await context
     .whileWanted(
       () => call(request),
@@ -154,6 +157,7 @@ async function awaited<Answer>(
   if (answer === null) return { isOutdated: true, slot: 'unknown' };
   const { isSlotReleased = false, slot } = answer as Pick<Result, 'isSlotReleased' | 'slot'>;
   return {
+    hasWaited: Date.now() - beganMs >= atWorkMs,
     isSaid,
     isSlotReleased,
     ...(slot !== undefined && { slot }),

@@ -80,6 +80,8 @@ export interface Executed<L extends Lifecycle> {
   observation?: Observation<L> | 'unchanged' | Amend<L>;
   /** The other steps of the plan do not hold any more. */
   isOutdated?: boolean;
+  /** It waited for others, and did nothing itself: that it changed nothing is no reason to pause. */
+  hasWaited?: boolean;
   /** An activity of the step has said what `unsaid` gave. */
   isSaid?: boolean;
   /** An activity of the step has released the slot that the run held. */

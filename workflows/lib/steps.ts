@@ -87,6 +87,7 @@ export class Steps<L extends Lifecycle> {
     // What changes nothing of what is observed has no echoes to stay for.
     if (observation !== 'unchanged') state.carried.changed = true;
     if (applyResult !== undefined) state.carried.memory = applyResult(state.carried.memory);
+    if (executed?.hasWaited === true) state.repetition = null;
     if (executed?.isSlotReleased === true) this.slot.discard();
     if (executed?.isSaid === true) state.publisher.said();
     if (observation === undefined || observation === 'unchanged') return executed ?? {};

@@ -95,6 +95,22 @@ test('what a user says of a volume that the driver refuses is heeded at once', a
   });
 });
 
+test('what it waits for stays said, however long that takes', async () => {
+  await inVolumeWorld({}, async (world) => {
+    await world.makeSource('golden', 'bytes');
+    world.driver.fail('CreateVolume', { code: 'Internal', times: 10_000, description: 'the pool is full' });
+    await world.makeVolume('disk', {});
+    await says(world, 'VolumeFailing', 'the pool is full');
+    for (let passed = 0; passed < 90; passed += 1) {
+      await world.pass(minute);
+      expect(conditionOf(await world.volume('disk'), 'Running')).toBe('False VolumeFailing');
+    }
+    world.driver.heal();
+    await world.made('disk', 10 * minute);
+    expect(await world.violations()).toEqual([]);
+  });
+});
+
 test('a source that is in use is cloned as it is, where that is asked for', async () => {
   await inVolumeWorld({}, async (world) => {
     await world.makeSource('golden', 'bytes');
