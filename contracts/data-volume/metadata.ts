@@ -46,6 +46,10 @@ export const volumeAnnotations = {
   runningConditionMessage: `${cdi}/storage.condition.running.message`,
   /** On a PVC: where its consumer is; by the scheduler. */
   selectedNode: 'volume.kubernetes.io/selected-node',
+  /** On a PVC: Kubernetes has bound it, to a volume that it chose. */
+  boundByController: 'pv.kubernetes.io/bound-by-controller',
+  /** On a PVC: whom Kubernetes has asked to make a volume for it. */
+  storageProvisioner: 'volume.kubernetes.io/storage-provisioner',
   /** On a StorageClass: a {@link strategies | strategy}. */
   classCloneStrategy: `${cdi}/clone-strategy`,
   /** On a StorageProfile: a quantity. */

@@ -55,6 +55,20 @@ const anyOf = { concerns: 'unreconciled', index: () => ['any'], key: () => 'any'
 const isPlaced = ({ metadata }: KubeObject): boolean =>
   metadata.annotations?.[volumeAnnotations.selectedNode] !== undefined;
 
+/** A volume was there for it: where its class waits for a consumer, nothing is said of that before. */
+const isBoundToStatic = (claim: KubeObject): boolean => {
+  const { annotations: given = {} } = claim.metadata;
+  return (
+    statusOf(claim)['phase'] === 'Bound' &&
+    given[volumeAnnotations.boundByController] !== undefined &&
+    given[volumeAnnotations.storageProvisioner] === undefined
+  );
+};
+
+/** It is not as its activities expect it, or has its volume without one that looks. */
+const isToBeSeen = (claim: KubeObject): boolean =>
+  statusOf(claim)['phase'] === 'Lost' || isPlaced(claim) || isBoundToStatic(claim);
+
 /**
  * drover has made it, and it is on its way as it should: its activities observe it, and a signal would only have the
  * run look again.
@@ -63,9 +77,7 @@ const isOnItsWay = (claim: KubeObject): boolean => {
   const { deletionTimestamp, annotations: given = {} } = claim.metadata;
   const isMade = given[volumeAnnotations.createdForDataVolume] !== undefined;
   const isComplete = given[volumeAnnotations.populatedFor] !== undefined;
-  return (
-    isMade && !isComplete && deletionTimestamp === undefined && statusOf(claim)['phase'] !== 'Lost' && !isPlaced(claim)
-  );
+  return isMade && !isComplete && deletionTimestamp === undefined && !isToBeSeen(claim);
 };
 
 /** Whose it is, by its owner or by what it says; none where its volume is lost, or where it is being deleted. */
@@ -95,10 +107,7 @@ const dependsOn: readonly Watch[] = [
     key: (claim) => (isOnItsWay(claim) ? null : fullNameOf(claim)),
     madeFor,
     predicate: {
-      fields: (claim) => {
-        const { phase } = statusOf(claim);
-        return { 'status.phase': field(phase === 'Lost' || isPlaced(claim) ? phase : null) };
-      },
+      fields: (claim) => ({ 'status.phase': field(isToBeSeen(claim) ? statusOf(claim)['phase'] : null) }),
     },
   },
   {

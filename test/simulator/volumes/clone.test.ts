@@ -273,6 +273,32 @@ test('an empty volume is made, and one that holds its data already is left as it
   });
 });
 
+test('an empty volume of a class that waits for a consumer, which is bound to one that was there', async () => {
+  await inVolumeWorld({}, async (world) => {
+    const storageClassName = storageNames.classes.delayed;
+    await world.makeVolume('empty', { source: { blank: {} }, size: '1Gi', storageClass: storageClassName });
+    await world.inPhase('empty', 'WaitForFirstConsumer', minute);
+    await world.pass(minute);
+    // The scheduler reserves it for the claim, and says nothing of a node in that.
+    await applyObject(world.api, {
+      apiVersion: 'v1',
+      kind: 'PersistentVolume',
+      metadata: { name: 'disk-of-node-1' },
+      spec: {
+        storageClassName,
+        volumeMode: 'Filesystem',
+        accessModes: ['ReadWriteOnce'],
+        capacity: { storage: '2Gi' },
+        persistentVolumeReclaimPolicy: 'Retain',
+        local: { path: '/disks/1' },
+        claimRef: { namespace: home, name: 'empty' },
+      },
+    });
+    await world.made('empty', 30 * second);
+    expect(await world.violations()).toEqual([]);
+  });
+});
+
 test('what is imported is left to CDI', async () => {
   await inVolumeWorld({}, async (world) => {
     await world.makeVolume('disk', { source: { http: { url: 'https://images.test/disk' } }, size: '1Gi' });
