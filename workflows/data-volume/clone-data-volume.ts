@@ -335,7 +335,9 @@ export const cloneDataVolume = defineReconciler<VolumeLifecycle>(dataVolumeKind,
       };
     },
     giveUp: async (context, { summary }) => {
-      const { request, isSaid } = begin(context);
+      const { request: begun, isSaid } = begin(context);
+      // Of a source that was never ready it was not known how it is cloned: a retry chooses.
+      const request = { ...begun, begin: begun.begin && { ...begun.begin, claimed: null } };
       const { left } = await work(summary, removalMs).removeTemporary({ ...request, withTarget: true });
       if (left.length === 0) countClone(context, 'failed');
       return {

@@ -100,37 +100,50 @@ function planHindrance(
   if (strategy === 'snapshot' && snapshotOf(observed)?.isReady === true) return null;
   const problem = validateClone(desired, observed);
   if (problem !== null) return done('blocked', problem.reason, problem.message);
-  const unready = planUnreadySource(source);
+  const unready = planUnreadySource(situation, desired, source);
   if (unready !== null) return unready;
   const noCopy = strategy === 'copy' ? whyNoCopy(situation, source, fallbackReason) : null;
   if (noCopy !== null) return done('blocked', 'CopyNotPossible', noCopy);
   return planSourceInUse(situation, desired, source, strategy);
 }
 
-/** What is in it is not there yet. Its PVC says when it is. */
-function planUnreadySource(source: CloneSource): VolumePlan | null {
-  if (source.kind === 'snapshot') return planUnreadySnapshot(source);
+/** What is in it is not there yet. */
+function planUnreadySource(situation: VolumeSituation, desired: DesiredVolume, source: CloneSource): VolumePlan | null {
+  if (source.kind === 'snapshot') return planUnreadySnapshot(situation, desired, source);
   if (source.claim === null) return null;
   const name = `PVC ${source.namespace}/${source.name}`;
-  if (source.claim.phase !== 'Bound') return wait('CloneScheduled', 'SourceNotBound', `${name} to be bound`);
+  if (source.claim.phase !== 'Bound') return waitForSource(situation, desired, 'SourceNotBound', `${name} to be bound`);
   return source.isPopulated
     ? null
-    : wait('CloneScheduled', 'SourceNotPopulated', `the DataVolume of ${name} to be complete`);
+    : waitForSource(situation, desired, 'SourceNotPopulated', `the DataVolume of ${name} to be complete`);
 }
 
 /** Its driver is known when it is bound to its content. */
-function planUnreadySnapshot({
-  namespace,
-  name,
-  snapshot,
-}: Extract<CloneSource, { kind: 'snapshot' }>): VolumePlan | null {
+function planUnreadySnapshot(
+  situation: VolumeSituation,
+  desired: DesiredVolume,
+  { namespace, name, snapshot }: Extract<CloneSource, { kind: 'snapshot' }>,
+): VolumePlan | null {
   if (snapshot?.isReady === true && snapshot.driver !== null) return null;
-  return wait(
-    'CloneScheduled',
-    'SnapshotNotReady',
-    `VolumeSnapshot ${namespace}/${name} to be ready${because(snapshot?.error)}`,
-  );
+  const what = `VolumeSnapshot ${namespace}/${name} to be ready${because(snapshot?.error)}`;
+  return waitForSource(situation, desired, 'SnapshotNotReady', what);
 }
+
+/**
+ * Nobody tells the run of what a DataSource stands for before the clone has begun, nor of the DataVolume that fills its
+ * source: it looks.
+ */
+const sourcePollMs = 30_000;
+
+/** A copy would need the source as much. */
+const waitForSource = (situation: VolumeSituation, desired: DesiredVolume, reason: string, what: string): VolumePlan =>
+  onDeadline(situation, desired, 'copy', 'CloneScheduled', `it waits for ${what}`) ??
+  wait(
+    'CloneScheduled',
+    reason,
+    what,
+    Math.min(situation.nowMs + sourcePollMs, deadlineMsOf(situation, 'CloneScheduled') ?? Infinity),
+  );
 
 /** A source that is in use may be cloned as it is. */
 export const allowsUse = (
@@ -188,7 +201,7 @@ function planRestore(
     });
   if (source.kind === 'snapshot') {
     const { snapshot } = source;
-    if (snapshot?.isReady !== true) return planUnreadySnapshot(source);
+    if (snapshot?.isReady !== true) return planUnreadySnapshot(situation, desired, source);
     return restore(situation, desired, strategy, made, {
       ...claim,
       from: { kind: 'snapshot', name: source.name },
@@ -277,7 +290,7 @@ function planRestoreToCopy(
       `PVC ${restored.namespace}/${restored.name} is not of this DataVolume, and its name is needed: delete it`,
     );
   if (restored?.phase === 'Bound') return null;
-  const unready = planUnreadySnapshot(source);
+  const unready = planUnreadySnapshot(situation, desired, source);
   if (unready !== null || snapshot === null) return unready;
   const noCopy = whyNoCopy(situation, source, fallbackReason);
   if (noCopy !== null || restoresBy === null) return done('blocked', 'CopyNotPossible', noCopy ?? '');
@@ -321,7 +334,7 @@ function planCopy(
     if (job.hasBegun !== false) return wait('CloneInProgress', 'Copying', of);
     return (
       onDeadline(situation, desired, 'copy', 'CloneInProgress', job.message) ??
-      wait('CloneInProgress', 'Copying', `${of}${because(job.message)}`)
+      wait('CloneInProgress', 'Copying', `${of}${because(job.message)}`, deadlineMsOf(situation, 'CloneInProgress'))
     );
   }
   if (job?.state === 'failed' && memory.isRetried)
@@ -387,6 +400,15 @@ function transfer(situation: VolumeSituation, desired: DesiredVolume, way: Trans
       },
     ])
   );
+}
+
+/** Of the phase, which may begin now. Unix ms; null: it is over, and the wait goes on. */
+function deadlineMsOf(
+  { settings: { rules }, memory: { awaiting }, nowMs }: VolumeSituation,
+  phase: VolumePhase,
+): number | null {
+  const atMs = (awaiting?.phase === phase ? awaiting.sinceMs : nowMs) + rules.deadlineMs;
+  return atMs > nowMs ? atMs : null;
 }
 
 /** Null: there is time left, or the wait is to go on. */

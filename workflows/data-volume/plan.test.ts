@@ -333,12 +333,30 @@ test.each<[rule: string, change: Change, plan: unknown]>([
   [
     'a source that is not bound',
     { source: { ...golden, claim: { ...pending, owner: 'none' } } },
-    wait('CloneScheduled', 'SourceNotBound', 'PVC team/golden to be bound'),
+    wait('CloneScheduled', 'SourceNotBound', 'PVC team/golden to be bound', nowMs + 30_000),
   ],
   [
     'a source that is being filled',
     { source: { ...golden, isPopulated: false } },
-    wait('CloneScheduled', 'SourceNotPopulated', 'the DataVolume of PVC team/golden to be complete'),
+    wait('CloneScheduled', 'SourceNotPopulated', 'the DataVolume of PVC team/golden to be complete', nowMs + 30_000),
+  ],
+  [
+    '… until its deadline at the latest',
+    {
+      source: { ...golden, isPopulated: false },
+      memory: { awaiting: { phase: 'CloneScheduled', sinceMs: nowMs - 15 * minute + 2_000 } },
+    },
+    wait('CloneScheduled', 'SourceNotPopulated', 'the DataVolume of PVC team/golden to be complete', nowMs + 2_000),
+  ],
+  [
+    '… for too long: fail',
+    { source: { ...golden, isPopulated: false }, ...late('CloneScheduled'), rules: { onDeadline: 'fail' } },
+    'giveUp, removeFinalizer',
+  ],
+  [
+    '… copy, which does not help',
+    { source: { ...golden, isPopulated: false }, ...late('CloneScheduled'), rules: { onDeadline: 'copy' } },
+    wait('CloneScheduled', 'SourceNotPopulated', 'the DataVolume of PVC team/golden to be complete', nowMs + 30_000),
   ],
   ['a source in use', inUse, 'awaitSource'],
   ['… which the user allows', { ...inUse, own: { crashConsistent: true } }, 'snapshot'],
@@ -468,7 +486,7 @@ test.each<[rule: string, change: Change, plan: unknown]>([
   [
     '… whose Pod does not come to copy',
     { ...copied, ...bound, temporary: jobOf('active', 'exceeded quota', false) },
-    wait('CloneInProgress', 'Copying', 'the Job that copies team/golden: exceeded quota'),
+    wait('CloneInProgress', 'Copying', 'the Job that copies team/golden: exceeded quota', nowMs + 15 * minute),
   ],
   [
     '… for too long',
@@ -539,7 +557,17 @@ test.each<[rule: string, change: Change, plan: unknown]>([
   [
     '… which is not ready: its driver is not known either',
     { ...ofMonday, source: { ...monday, snapshot: { ...foreign, isReady: false, driver: null }, restoresBy: null } },
-    wait('CloneScheduled', 'SnapshotNotReady', 'VolumeSnapshot team/monday to be ready'),
+    wait('CloneScheduled', 'SnapshotNotReady', 'VolumeSnapshot team/monday to be ready', nowMs + 30_000),
+  ],
+  [
+    '… for too long: fail',
+    {
+      ...ofMonday,
+      source: { ...monday, snapshot: { ...foreign, isReady: false, driver: null }, restoresBy: null },
+      ...late('CloneScheduled'),
+      own: { ...ofMonday.own, onDeadline: 'fail' },
+    },
+    'giveUp, removeFinalizer',
   ],
   ['a snapshot of another driver is restored by that', ofMonday, 'restore monday by other, Block, 10 GiB'],
   [

@@ -1,4 +1,5 @@
 import { volumeAnnotations } from '../../../contracts/data-volume/metadata.ts';
+import { annotations } from '../../../contracts/ids.ts';
 import { applyObject, mergeObject } from '../../../lab/kubernetes-objects.ts';
 import { storageNames } from './storage-classes.ts';
 import {
@@ -9,6 +10,7 @@ import {
   minute,
   never,
   ofClaim,
+  ofSnapshot,
   second,
   type VolumeWorld,
 } from './volume-world.ts';
@@ -20,11 +22,11 @@ const settled = 20 * second;
 const removeClaim = (world: VolumeWorld, name: string): Promise<unknown> =>
   world.api.request({ method: 'DELETE', path: `/api/v1/namespaces/${home}/persistentvolumeclaims/${name}` }, never);
 
-const annotate = (world: VolumeWorld, name: string, annotations: Record<string, string>): Promise<unknown> =>
+const annotate = (world: VolumeWorld, name: string, given: Record<string, string>): Promise<unknown> =>
   mergeObject(world.api, {
     apiVersion: 'cdi.kubevirt.io/v1beta1',
     kind: 'DataVolume',
-    metadata: { namespace: home, name, annotations },
+    metadata: { namespace: home, name, annotations: given },
   });
 
 /** Until the condition has that reason. @throws Error that tells what it has instead */
@@ -49,6 +51,51 @@ test('a source that is missing, until it comes', async () => {
     await world.makeSource('golden', 'bytes');
     // A clone of a source that was empty when it came is empty.
     await world.made('disk', minute);
+    expect(await world.violations()).toEqual([]);
+  });
+});
+
+const snapshotOf = (claim: string, name: string): object => ({
+  apiVersion: 'snapshot.storage.k8s.io/v1',
+  kind: 'VolumeSnapshot',
+  metadata: { namespace: home, name },
+  spec: { volumeSnapshotClassName: storageNames.snapshotClass, source: { persistentVolumeClaimName: claim } },
+});
+
+test('what a DataSource stands for is not bound: the clone begins soon after it is', async () => {
+  await inVolumeWorld({}, async (world) => {
+    world.driver.fail('CreateVolume', { code: 'Internal', times: 10_000, description: 'the pool is full' });
+    const isNotBound = await world.makeSource('golden', 'bytes').catch(String);
+    expect(isNotBound).toContain('is not bound');
+    await applyObject(world.api, {
+      apiVersion: 'cdi.kubevirt.io/v1beta1',
+      kind: 'DataSource',
+      metadata: { namespace: home, name: 'latest' },
+      spec: { source: { pvc: { namespace: home, name: 'golden' } } },
+    });
+    await world.makeVolume('disk', { source: null, spec: { sourceRef: { kind: 'DataSource', name: 'latest' } } });
+    await says(world, 'SourceNotBound', 'PVC team/golden to be bound');
+    world.driver.heal();
+    await world.until(async () => (await world.claim('golden'))?.status?.phase === 'Bound', 10 * minute);
+    await world.made('disk', minute);
+    expect(await world.violations()).toEqual([]);
+  });
+});
+
+test('a VolumeSnapshot that is not ready in time; then it is, and a user tries it again', async () => {
+  await inVolumeWorld({ settings: { deadlineMs: minute, onDeadline: 'fail' } }, async (world) => {
+    await world.makeSource('golden', 'bytes');
+    world.driver.delay('CreateSnapshot', 5 * minute);
+    await applyObject(world.api, snapshotOf('golden', 'monday'));
+    await world.makeVolume('disk', { source: ofSnapshot('monday'), size: '1Gi' });
+    await says(world, 'SnapshotNotReady', 'VolumeSnapshot team/monday to be ready');
+    await world.inPhase('disk', 'Failed', 2 * minute);
+    await says(world, 'DeadlineExceeded', 'team/monday to be ready');
+    await world.pass(10 * minute);
+    expect((await world.volume('disk')).status?.phase).toBe('Failed');
+    await annotate(world, 'disk', { [annotations.retry]: 'again' });
+    await world.made('disk', minute);
+    expect(world.storage.read(home, 'disk')).toBe('bytes');
     expect(await world.violations()).toEqual([]);
   });
 });
