@@ -1,4 +1,5 @@
 import { temporaryNames, volumeAnnotations } from '../../../contracts/data-volume/metadata.ts';
+import { mergeObject } from '../../../lab/kubernetes-objects.ts';
 import { failureOf } from '../../../test/contracts/vsphere-context.ts';
 import {
   claimSpec,
@@ -113,6 +114,40 @@ test('clones that were asked for before share one snapshot, which goes with the 
     expect(world.all('volumesnapshots')).toHaveLength(1);
     await Promise.all(names.slice(1).map((name) => complete(world, 'src', name)));
     expect([world.all('volumesnapshots'), world.driver.snapshots]).toEqual([[], []]);
+  }));
+
+/** Its finalizer is taken away by force: nothing that was made for it is removed. */
+async function lose(world: Volumes, name: string): Promise<void> {
+  const metadata = { namespace: 'src', name, finalizers: null };
+  await world.remove('datavolumes', 'cdi.kubevirt.io/v1beta1', 'src', name);
+  await mergeObject(world.kubernetes.admin, { apiVersion: 'cdi.kubevirt.io/v1beta1', kind: 'DataVolume', metadata });
+}
+
+test('… also where many of them were lost', () =>
+  openSame({}, async (world) => {
+    const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'];
+    for (const name of names) await world.makeVolume('src', name);
+    await Promise.all(names.map((name) => cloneWhole(world, 'src', name)));
+    for (const name of names) if (name !== 'd' && name !== 'i') await lose(world, name);
+    await complete(world, 'src', 'd');
+    expect(world.all('volumesnapshots')).toHaveLength(1);
+    await complete(world, 'src', 'i');
+    expect([world.all('volumesnapshots'), world.driver.snapshots]).toEqual([[], []]);
+  }));
+
+test('a source that has no room for a snapshot is freed of those whose clones were lost', () =>
+  openSame({ rules: { snapshotsPerSource: 1, sourceIntervalMs: 0 } }, async (world) => {
+    const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
+    for (const name of names) await world.makeVolume('src', name);
+    await Promise.all(names.map((name) => cloneWhole(world, 'src', name)));
+    for (const name of names) await lose(world, name);
+    await world.clock.sleep(2_000);
+    await world.makeVolume('src', 'late');
+    // It says that there is no room, and looks again.
+    await cloneWhole(world, 'src', 'late').catch(() => undefined);
+    await world.clock.sleep(10_000);
+    await cloneWhole(world, 'src', 'late');
+    expect([world.driver.calls('CreateSnapshot'), world.driver.snapshots.length]).toEqual([2, 1]);
   }));
 
 test('a snapshot that snapshot-controller does not protect yet is deleted once it does, and leaves nothing at the driver', () =>

@@ -68,7 +68,10 @@ export async function findSnapshotFor(
   return mine.find((one) => !isDeleting(one)) ?? mine[0] ?? null;
 }
 
-/** With so few others it is seen whether they are still there: each that leaves asks about all that stay. */
+/**
+ * With so few others it is seen of all whether they are still there: each that leaves asks about all that stay. Of more
+ * one after the other is asked about until one is there: it leaves later.
+ */
 const fewUsers = 5;
 
 async function isGone({ client, scope }: VolumeTools, uid: string, fullName: string): Promise<boolean> {
@@ -78,12 +81,14 @@ async function isGone({ client, scope }: VolumeTools, uid: string, fullName: str
   return found?.metadata.uid !== uid;
 }
 
-/** Users other than `volumeUid` that are gone, where the few that are left may all be. */
-export async function goneUsers(tools: VolumeTools, snapshot: Snapshot, volumeUid: string): Promise<string[]> {
+/** Users other than `volumeUid` that are gone: all, where all are. */
+async function goneUsers(tools: VolumeTools, snapshot: Snapshot, volumeUid: string): Promise<string[]> {
   const others = [...usersOf(snapshot)].filter(([uid]) => uid !== volumeUid);
-  if (others.length > fewUsers) return [];
-  const gone = await Promise.all(others.map(([uid, name]) => isGone(tools, uid, name)));
-  return others.filter((_, index) => gone[index]).map(([uid]) => uid);
+  const last = others.splice(-fewUsers);
+  for (const [index, [uid, name]] of others.entries())
+    if (!(await isGone(tools, uid, name))) return others.slice(0, index).map(([before]) => before);
+  const gone = await Promise.all(last.map(([uid, name]) => isGone(tools, uid, name)));
+  return [...others, ...last.filter((_, index) => gone[index])].map(([uid]) => uid);
 }
 
 /** A snapshot that is going, with what the driver holds of it; null: nothing, or nothing yet. */

@@ -31,6 +31,8 @@ interface Cutting extends Pick<HeldWork, 'live'> {
   isFree: () => Promise<boolean>;
   /** @param count of drover's snapshots that the source has */
   hasRoom: (count: number) => boolean;
+  /** Nothing was looked at before. */
+  isFirstLook: () => boolean;
 }
 
 /** So long the Pods that the run observed before it asked for the activity count as those that use the source. */
@@ -51,10 +53,11 @@ export async function ensureSourceSnapshot(
   const cutting: Cutting = {
     ...work,
     async isFree() {
-      const isObserved = looks === 1 && scope.waitedMs === 0 && clock.now() < scope.scheduledMs + observedForMs;
+      const isObserved = cutting.isFirstLook() && clock.now() < scope.scheduledMs + observedForMs;
       if (!request.allowsUse && !isObserved) usedBy = await readSourceUsers(tools, request.source);
       return usedBy.length === 0;
     },
+    isFirstLook: () => looks === 1 && scope.waitedMs === 0,
     hasRoom(count) {
       const most = tools.settings?.rules.snapshotsPerSource ?? Infinity;
       waitsFor = count < most ? null : describeNoRoom(request.source, most);
@@ -142,7 +145,11 @@ async function shareSnapshot(
   if (open !== undefined) return await join(tools, of, work, open);
   const rules = tools.settings?.rules;
   const lastCutMs = Math.max(...all.map((one) => cutOf(one) ?? 0), 0);
-  if (!work.hasRoom(all.length)) return null;
+  if (!work.hasRoom(all.length)) {
+    // Clones that lost their finalizers by force have left none.
+    if (work.isFirstLook()) for (const one of all) await leaveSnapshot(tools, of, one);
+    return null;
+  }
   if (tools.clock.now() < lastCutMs + (rules?.sourceIntervalMs ?? 0)) return null;
   const there = [of.uid, ...(await readAsked(tools, source)).filter((uid) => uid !== of.uid)].slice(0, mostAsked);
   const name = temporaryNames.sharedSnapshot(source.uid, numberAfter(all, source.uid));
