@@ -187,6 +187,8 @@ export const volumeDangers: readonly VolumeDanger[] = [
       await world.makeVolume('disk', {});
       await world.until(async () => (await reasonOf(world, 'disk')) === 'TooManySnapshots', minute);
       await world.pass(10 * second);
+      // Else the run would observe the source anew.
+      world.deployment.bridge?.kill();
       const path = `/api/v1/namespaces/${home}/persistentvolumeclaims/golden`;
       await world.api.request({ method: 'DELETE', path }, never);
       await world.until(async () => (await world.claim('golden')) === null, minute);
