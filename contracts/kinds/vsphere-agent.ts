@@ -10,12 +10,19 @@ import { vsphereAgent, vsphereAgentPool } from './resources.ts';
 /** An object may hold anything. */
 interface AnyAgent {
   poolRef?: { name?: unknown } | null;
-  vm?: { phase?: unknown } | null;
+  vm?: { phase?: unknown; reason?: unknown } | null;
   iso?: { path?: unknown } | null;
 }
 
 const specOf = ({ spec }: KubeObject): AnyAgent => spec ?? {};
 const statusOf = ({ status }: KubeObject): AnyAgent => status ?? {};
+
+/** What its pool says of the VM of one that is being deleted; null of others. */
+function phaseOf(object: KubeObject): string | null {
+  if (object.metadata.deletionTimestamp === undefined) return null;
+  const { phase = null, reason = null } = statusOf(object).vm ?? {};
+  return JSON.stringify([phase, reason]);
+}
 
 const dependsOn: readonly Watch[] = [
   {
@@ -54,11 +61,8 @@ export const vsphereAgentKind = defineKind({
     annotation: (key) =>
       key === agentPoolAnnotations.forceDelete || key === agentPoolAnnotations.installed || key === annotations.mode,
     fields: (object) => ({
-      // A VM that is held back goes when its Machine has.
-      'status.vm.phase': {
-        value:
-          object.metadata.deletionTimestamp === undefined ? null : JSON.stringify(statusOf(object).vm?.phase ?? null),
-      },
+      // A VM that is held back goes when its Machine has: of the phase Released, which it has before, the reason says so.
+      'status.vm.phase': { value: phaseOf(object) },
     }),
   },
   isReconciled: (object: VsphereAgent, mode) => isReadySaid(object, mode, vsphereAgentFinalizer),

@@ -211,6 +211,7 @@ test.each<[rule: string, change: Change, plan: unknown]>([
       'Deleting',
       'AgentBound',
       'Agent a-1 to be unbound, as it runs on worker-1; the annotation drover.dev/force-delete=true has the VM destroyed all the same',
+      nowMs + 60_000,
     ),
   ],
   [

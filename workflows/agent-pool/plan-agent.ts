@@ -111,6 +111,9 @@ function missingOf(vm: AgentVm, phase: ObservedAgent['phase'], isInstalled: bool
 const phase = 'Deleting';
 const removeFinalizer = (summary: string): AgentStep => ({ kind: 'removeFinalizer', phase, summary });
 
+/** What sends no signal is asked for again. */
+const againMs = 60_000;
+
 /** What cannot be known keeps the VM, and the object with it. */
 function planDeletion(situation: AgentSituation, { isHeld, vmName, force }: DesiredAgent): AgentPlan {
   const { pool, problem, vm, machine, agent } = situation.observed;
@@ -134,11 +137,13 @@ function planDeletion(situation: AgentSituation, { isHeld, vmName, force }: Desi
       'MachinePresent',
       `Machine ${machine} to be gone, as its Node runs on ${vm.name}; the annotation drover.dev/force-delete=true has the VM destroyed all the same`,
     );
+  // Its Machine is gone already, so that its pool has nothing more to say of it.
   if (agent?.isBound === true && !force && !pool.force)
     return wait(
       phase,
       'AgentBound',
       `Agent ${agent.name} to be unbound, as it runs on ${vm.name}; the annotation drover.dev/force-delete=true has the VM destroyed all the same`,
+      situation.nowMs + againMs,
     );
   return execute(
     [{ kind: 'destroy', phase, summary: `Destroy VM ${vmName}` }, removeFinalizer('Remove the finalizer')],
@@ -148,7 +153,6 @@ function planDeletion(situation: AgentSituation, { isHeld, vmName, force }: Desi
 
 /** A vCenter that does not answer is waited for so long, though the pool goes by force: nothing looks for the VM later. */
 const giveUpAfterMs = 10 * 60_000;
-const againMs = 60_000;
 
 /** Of one whose pool goes by force. */
 function planUnseen({ memory, nowMs }: AgentSituation, problem: AgentProblem): AgentPlan {

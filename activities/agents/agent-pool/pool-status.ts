@@ -99,7 +99,8 @@ export const unsaid = ({
 }[] =>
   judged.vms.flatMap((one) => {
     const object = vsphereAgents.find(({ metadata }) => metadata.name === one.vm.name);
-    if (object === undefined || one.vm.deleting) return [];
+    // One that is being deleted is told too: its run waits for its Machine to be gone.
+    if (object === undefined) return [];
     const status = { vm: vmPatchOf(one, pool) };
     const metadata = metadataPatchOf(one);
     const isStatusSaid = patchHolds(object.status, status);

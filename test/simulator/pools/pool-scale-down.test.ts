@@ -95,6 +95,22 @@ test('a VsphereAgent that a user deletes goes when its Machine has gone, or by f
   });
 });
 
+test('… and soon after its Machine, which its pool saw being deleted, so that it counts as no absence', async () => {
+  await inPoolWorld({ neighbours: { drainMs: 2 * minute } }, async (world) => {
+    await growTo(world, 2);
+    const [, two] = (await vmsOf(world)) as [string, string];
+    await removeAgent(world, two);
+    // Longer than what it was told with its deletion is news.
+    await world.pass(5 * minute);
+    await world.scale(1);
+    await world.pass(minute);
+    expect(phasesOf(await world.agents())[two]).toBe('Released MachineDeleting');
+    expect(await world.until(() => Promise.resolve(world.neighbours.nodes().length === 1))).toBe(true);
+    expect(await world.until(async () => (await world.vms()).length === 1, minute)).toBe(true);
+    expect(await world.violations()).toEqual([]);
+  });
+});
+
 test('a VsphereAgent that a user deletes takes its Agent with it, so that no Machine gets that', async () => {
   await inPoolWorld({}, async (world) => {
     await world.scale(2);
