@@ -29,7 +29,16 @@ export interface DeleteMachineRequest extends Pick<ListedVm, 'providerId' | 'mac
   readonly detachForeignDisks: boolean;
 }
 
-/** `gone`: there was no such VM any more, which is well. */
+/**
+ * Submits the detach of disks, and writes down which ones they are: what fails afterwards finds no trace of them.
+ *
+ * @param submit answers the id of its task
+ */
+export type SubmitDetach = (disks: readonly string[], submit: () => Promise<string>) => Promise<string>;
+
+/**
+ * `gone`: there was no such VM any more, which is well. `detachedDisks`: by this call; another may have detached some before.
+ */
 export type DeleteMachineAnswer = { readonly outcome: 'deleted' | 'gone'; readonly detachedDisks: readonly string[] };
 
 /**
@@ -47,9 +56,14 @@ export interface MachineDriver {
   /**
    * Deletes the VM with this id if it still has this name and both marks of the class; safe to repeat.
    *
+   * @param submitDetach default: it is submitted, and nothing is written down
    * @throws VirtualMachineNotOwned it has lost a mark, or its name
    */
-  deleteMachine(request: DeleteMachineRequest, signal: AbortSignal): Promise<DeleteMachineAnswer>;
+  deleteMachine(
+    request: DeleteMachineRequest,
+    signal: AbortSignal,
+    submitDetach?: SubmitDetach,
+  ): Promise<DeleteMachineAnswer>;
   /**
    * Ports and volumes with the marks of the class that belong to no VM. vSphere has nothing of
    * the kind (docs/machine-safety.md#drivers).

@@ -1,5 +1,5 @@
 import { createMachineDrivers } from '../../activities/machines/drivers/drivers.ts';
-import type { MachineDriver } from '../../contracts/machine-safety/driver.ts';
+import type { MachineDriver, SubmitDetach } from '../../contracts/machine-safety/driver.ts';
 import { withClock } from '../../lab/clock.ts';
 import { createInstance } from '../../lab/openstack/seed.ts';
 import { inventory } from '../../lab/vsphere/handle.ts';
@@ -56,8 +56,8 @@ function openVsphere(onCall: (verb: string) => CallFate = () => 'works') {
       if (on) await witness.setPower(`${folder}/${name}`, 'on');
       return `vsphere://eu-1/${(await stateOf(name)).config.uuid}`;
     },
-    remove: (providerId: string, machineName: string) =>
-      driver.deleteMachine({ providerId, machineName, detachForeignDisks: true }, never),
+    remove: (providerId: string, machineName: string, submitDetach?: SubmitDetach) =>
+      driver.deleteMachine({ providerId, machineName, detachForeignDisks: true }, never, submitDetach),
     names: () => witness.find('vm', folder),
     callsOf: (verb: string) => network.calls.filter((call) => call.verb === verb).length,
     async run<Result>(body: () => Promise<Result>): Promise<Result> {
@@ -177,6 +177,27 @@ describe('vSphere', () => {
         detachedDisks: ['[LocalDS_0] volumes/one.vmdk'],
       });
       expect(changes).toBe(2);
+    });
+  });
+
+  test('which disks go is said when that is submitted, though the deletion fails afterwards', async () => {
+    let destroys = 0;
+    const world = openVsphere((verb) => (verb === 'Destroy_Task' && (destroys += 1) === 1 ? 'failBefore' : 'works'));
+    await world.run(async () => {
+      const id = await world.make('worker-1');
+      await world.witness.makeDirectory({ datastore: 'LocalDS_0', path: 'volumes' });
+      const disk = { datastore: 'LocalDS_0', path: 'volumes/one', sizeMiB: 1 };
+      await world.witness.attachNewDisk(`${folder}/worker-1`, disk);
+      const said: string[] = [];
+      const submitDetach: SubmitDetach = async (disks, submit) => {
+        const taskId = await submit();
+        said.push(`${disks.join()} ${taskId}`);
+        return taskId;
+      };
+      await expect(world.remove(id, 'worker-1', submitDetach)).rejects.toMatchObject({ type: 'VsphereUnavailable' });
+      expect(said).toEqual([expect.stringMatching(/^\[LocalDS_0\] volumes\/one\.vmdk task-\d+$/u)]);
+      expect(await world.remove(id, 'worker-1', submitDetach)).toEqual({ outcome: 'deleted', detachedDisks: [] });
+      expect(said).toHaveLength(1);
     });
   });
 

@@ -1,4 +1,9 @@
-import type { DeleteMachineRequest, ListedVm, MachineDriver } from '../../../contracts/machine-safety/driver.ts';
+import type {
+  DeleteMachineRequest,
+  ListedVm,
+  MachineDriver,
+  SubmitDetach,
+} from '../../../contracts/machine-safety/driver.ts';
 import { readProviderId, writeProviderId } from '../../../contracts/machine-safety/provider-id.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
@@ -23,7 +28,8 @@ export const openVsphereDriver = (of: VsphereClass, use: UseVcenter, clock: Cloc
         .filter((vm) => isOfClass(of, vm))
         .map((vm) => toListedVm(of, gateway.vcenter, vm)),
     ),
-  deleteMachine: (request, signal) => use((gateway) => deleteMachine({ of, gateway, clock, signal }, request)),
+  deleteMachine: (request, signal, submitDetach = (_disks, submit) => submit()) =>
+    use((gateway) => deleteMachine({ of, gateway, clock, signal, submitDetach }, request)),
   // What has no VM carries no mark, and a create of a VM leaves nothing without one: docs/machine-safety.md#drivers.
   listLeftovers: () => Promise.resolve([]),
   deleteLeftover: ({ kind, id }) =>
@@ -53,6 +59,7 @@ interface Deletion {
   gateway: VcenterGateway;
   clock: Clock;
   signal: AbortSignal;
+  submitDetach: SubmitDetach;
 }
 
 /** Reads the VM, and whose it is, before each change. */
@@ -73,7 +80,11 @@ async function deleteMachine(
   return { outcome: isDestroyed ? 'deleted' : 'gone', detachedDisks };
 }
 
-async function execute({ gateway, clock, signal }: Deletion, vm: VirtualMachine, step: DestroyStep): Promise<void> {
+async function execute(
+  { gateway, clock, signal, submitDetach }: Deletion,
+  vm: VirtualMachine,
+  step: DestroyStep,
+): Promise<void> {
   const self = vmRef(vm.id);
   const submitted = (): Promise<string> => {
     if (step.kind === 'powerOff') return gateway.submit('PowerOffVM_Task', self, {}, signal);
@@ -84,7 +95,10 @@ async function execute({ gateway, clock, signal }: Deletion, vm: VirtualMachine,
       device: { $type: 'VirtualDisk', key, capacityInKB },
     }));
     const { changeVersion } = configOf(vm);
-    return gateway.submit('ReconfigVM_Task', self, { spec: { changeVersion, deviceChange } }, signal);
+    return submitDetach(
+      step.disks.map(({ name }) => name),
+      () => gateway.submit('ReconfigVM_Task', self, { spec: { changeVersion, deviceChange } }, signal),
+    );
   };
   await endOfTask({ gateway, clock, signal }, await submitted(), `${step.kind} ${vm.name} (${vm.id})`);
 }

@@ -1,6 +1,6 @@
 import { orphanSweepId } from '../../../contracts/ids.ts';
 import { machineClass } from '../../../contracts/kinds/resources.ts';
-import type { MachineDriver } from '../../../contracts/machine-safety/driver.ts';
+import type { MachineDriver, SubmitDetach } from '../../../contracts/machine-safety/driver.ts';
 import { judgeVm } from '../../../contracts/machine-safety/judge-vm.ts';
 import type { DeleteOrphanAnswer, DeleteOrphanRequest } from '../../../contracts/machine-safety/sweep.ts';
 import { failureCode } from '../../../runtime/failure.ts';
@@ -94,30 +94,45 @@ async function remove(
   const { settings, scope } = tools;
   const detachForeignDisks = settings?.sweep.detachForeignDisks ?? true;
   const { name, uid } = found.metadata;
+  const mutation = {
+    cause: reason,
+    actor: approvedBy ?? 'drover',
+    object: `machine-vm/${providerId}`,
+    before: { machineName, machineClass: `${namespace}/${name}`, why },
+  };
+  const say = (eventReason: string, message: string, ...identity: string[]): Promise<void> =>
+    announce(
+      tools,
+      {
+        regarding: { resource: machineClass, namespace, name, uid },
+        type: 'Normal',
+        reason: eventReason,
+        message: `VM ${machineName} (${providerId}) ${message}`,
+      },
+      [uid, eventReason, providerId, ...identity],
+    );
+  // An attempt that fails afterwards, or dies, leaves a VM without them: no other one would name them.
+  const submitDetach: SubmitDetach = async (disks, submit) => {
+    const taskId = await mutate(
+      tools,
+      { ...mutation, action: 'detachForeignDisks', after: { detached: disks } },
+      submit,
+      (requestId) => ({ requestId }),
+    );
+    await say('OrphanDisksDetached', `is to be deleted. Detached before, and kept: ${disks.join(', ')}`, ...disks);
+    return taskId;
+  };
   try {
     const { outcome, detachedDisks } = await mutate(
       tools,
-      {
-        action: 'deleteOrphan',
-        cause: reason,
-        actor: approvedBy ?? 'drover',
-        object: `machine-vm/${providerId}`,
-        before: { machineName, machineClass: `${namespace}/${name}`, why },
-        after: null,
-      },
-      () => driver.deleteMachine({ providerId, machineName, detachForeignDisks }, scope.signal),
+      { ...mutation, action: 'deleteOrphan', after: null },
+      () => driver.deleteMachine({ providerId, machineName, detachForeignDisks }, scope.signal, submitDetach),
       // One that was gone was not deleted by drover, or by an attempt that has its line.
       (answer) => (answer.outcome === 'gone' ? null : { after: answer }),
     );
     if (outcome === 'deleted') {
       const kept = detachedDisks.length === 0 ? '' : `. Detached before, and kept: ${detachedDisks.join(', ')}`;
-      const event = {
-        regarding: { resource: machineClass, namespace, name, uid },
-        type: 'Normal',
-        reason: 'OrphanDeleted',
-        message: `VM ${machineName} (${providerId}) was deleted: ${reason}${kept}`,
-      } as const;
-      await announce(tools, event, [uid, event.reason, providerId]);
+      await say('OrphanDeleted', `was deleted: ${reason}${kept}`);
     }
     return { outcome, detachedDisks };
   } catch (error) {

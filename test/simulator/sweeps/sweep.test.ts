@@ -8,7 +8,7 @@ import {
 } from '../../../contracts/ids.ts';
 import { machineKind } from '../../../contracts/kinds/machine.ts';
 import type { Freeze } from '../../../contracts/machine-safety/api-server-safety.ts';
-import type { Leftover, ListedVm } from '../../../contracts/machine-safety/driver.ts';
+import type { Leftover, ListedVm, SubmitDetach } from '../../../contracts/machine-safety/driver.ts';
 import type { SweepInput, SweepProgress, SweepResult, SweepSettings } from '../../../contracts/machine-safety/sweep.ts';
 import { asSignal, messages, progressQuery, unseenChange } from '../../../contracts/messages.ts';
 import { withClock } from '../../../lab/clock.ts';
@@ -55,7 +55,7 @@ interface World {
   mode: 'observe' | 'act';
   stopped: boolean;
   /** Called as a VM is about to be deleted, and as a class is listed. */
-  onDelete: (machineName: string) => unknown;
+  onDelete: (machineName: string, submitDetach: SubmitDetach) => unknown;
   onList: (machineClass: string) => void | Promise<void>;
   onListLeftovers: (machineClass: string) => unknown;
   audit: AuditEntry[];
@@ -182,8 +182,8 @@ function activitiesOf({ client, clock }: Simulation, kubernetes: FakeKubernetes,
             await clock.sleep(500, signal);
             return found;
           },
-          async deleteMachine({ providerId, machineName }, signal) {
-            await world.onDelete(machineName);
+          async deleteMachine({ providerId, machineName }, signal, submitDetach = (_disks, submit) => submit()) {
+            await world.onDelete(machineName, submitDetach);
             await clock.sleep(2_000, signal);
             const vms = world.vms.get(name) ?? [];
             const isThere = vms.some((vm) => vm.providerId === providerId);
@@ -253,6 +253,36 @@ test('orphans are deleted, with an audit line and an Event each; what has a Mach
   ]);
   expect(events().map(({ reason }) => reason)).toEqual(['OrphanDeleted', 'OrphanDeleted']);
   expect(JSON.stringify(simulation.histories())).not.toContain('correct horse');
+  simulation.close();
+});
+
+test('disks that a deletion detached are named, though it fails afterwards', async () => {
+  const { simulation, world, orphan, sweep, left, events } = await open();
+  orphan('lost');
+  let attempts = 0;
+  world.onDelete = async (_name, submitDetach) => {
+    attempts += 1;
+    if (attempts > 1) return;
+    await submitDetach(['[ds] volumes/one.vmdk'], () => Promise.resolve('task-1'));
+    throw droverFailure('VsphereUnavailable', 'the power-off has no answer');
+  };
+  await sweep();
+  expect([attempts, left()]).toEqual([2, ['healthy']]);
+  expect(world.audit).toMatchObject([
+    {
+      action: 'detachForeignDisks',
+      object: `machine-vm/${idOf('lost')}`,
+      cause: expect.stringMatching(/^MachineMissing: /u),
+      after: { detached: ['[ds] volumes/one.vmdk'] },
+      requestId: 'task-1',
+    },
+    { action: 'deleteOrphan', after: { asked: null, failed: expect.stringContaining('the power-off has no answer') } },
+    { action: 'deleteOrphan', after: { outcome: 'deleted', detachedDisks: [] } },
+  ]);
+  expect(events()).toMatchObject([
+    { reason: 'OrphanDisksDetached', note: expect.stringContaining('[ds] volumes/one.vmdk') },
+    { reason: 'OrphanDeleted' },
+  ]);
   simulation.close();
 });
 
