@@ -21,7 +21,7 @@ export interface RecordedIso {
   checkedMs: number | null;
   /** The last value of the annotation that has been followed. */
   forceToken: string | null;
-  /** Newest first; the current one is the first. */
+  /** Newest first; the current one is the first, and one whose upload has not ended the last. */
   history: IsoVersion[];
 }
 
@@ -54,6 +54,10 @@ export const datastoreNameOf = (isoDatastore: string): string =>
     .split('/')
     .filter((part) => part !== '')
     .at(-1) ?? '';
+
+/** What an ISO is called while a pool uploads it: in the same folder, and of that pool alone. */
+export const isoPartOf = ({ path }: Pick<IsoVersion, 'path'>, uid: string): string =>
+  path.replace(/\.iso$/u, `.${uid}.part`);
 
 /** As drives of VMs name it. @param isoDatastore by its name, or by its path in the datacenter */
 export const isoFileName = (isoDatastore: string, path: string): string => `[${datastoreNameOf(isoDatastore)}] ${path}`;

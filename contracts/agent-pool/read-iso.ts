@@ -86,14 +86,18 @@ export function isoStatusOf({ checkedMs, url, forceToken, etag, current, history
     uploadedAt: uploadedMs === null ? null : timeOf(uploadedMs),
     forceRefreshToken: forceToken,
     etag,
-    history: history.map((version) => ({
-      path: version.path,
-      sha256: version.sha256,
-      sizeBytes: version.sizeBytes,
-      ...(version.uploadedMs !== null && { uploadedAt: timeOf(version.uploadedMs) }),
-    })),
+    history: isoHistoryOf(history),
   };
 }
+
+/** `status.iso.history`. */
+export const isoHistoryOf = (history: readonly IsoVersion[]) =>
+  history.map(({ path, sha256, sizeBytes, uploadedMs }) => ({
+    path,
+    sha256,
+    sizeBytes,
+    ...(uploadedMs !== null && { uploadedAt: timeOf(uploadedMs) }),
+  }));
 
 /** `metav1.Time`, which has no fractions of a second. */
 const timeOf = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/u, 'Z');

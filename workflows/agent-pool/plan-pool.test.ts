@@ -271,6 +271,12 @@ test.each<[rule: string, change: Change, plan: unknown]>([
     { own: { deleting: true }, leavesIsos: true, memory: { areIsosLeft: true } },
     ['removeFinalizer'],
   ],
+  [
+    'deleted while its ISO is refreshed: that ends first',
+    { own: { deleting: true }, leavesIsos: true, inFlight: 'iso' },
+    wait('Deleting', 'ISORefreshing', 'the refresh of its discovery ISO to end', nowMs + 5 * minute),
+  ],
+  ['… of a pool that retains', { own: { deleting: true, deletes: false }, inFlight: 'iso' }, ['removeFinalizer']],
   ['deleted: nothing is made any more', { own: { deleting: true }, wanted: wanted('a') }, ['removeFinalizer']],
   [
     'deleted: what may go goes',

@@ -129,6 +129,9 @@ function planDeletion(situation: PoolSituation, { isHeld, deletes, force }: Desi
       `its vCenter to say that no VM of the pool is left: ${unseen.message}; the annotation drover.dev/force-delete=true lets the pool go all the same`,
       nextMs(situation),
     );
+  // What it uploads would come after the removal.
+  if (deletes && situation.inFlight.has(isoLock))
+    return wait('Deleting', 'ISORefreshing', 'the refresh of its discovery ISO to end', nextMs(situation));
   return execute([
     ...isoRemoval(situation),
     { kind: 'removeFinalizer', phase: 'Deleting', summary: 'Remove the finalizer' },

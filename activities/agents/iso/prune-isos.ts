@@ -1,4 +1,4 @@
-import { isIsoFile, type IsoVersion } from '../../../contracts/agent-pool/iso.ts';
+import { isIsoFile, isoPartOf, type IsoVersion } from '../../../contracts/agent-pool/iso.ts';
 import { wantedIsoPaths } from '../../../contracts/agent-pool/read-iso.ts';
 import { isError } from '../../../runtime/is-error.ts';
 import { resources } from '../../../runtime/kubernetes/resources.ts';
@@ -56,23 +56,25 @@ export async function removeUnused(
   const wanted = await wantedByOthers(tools, of.pool.metadata.uid);
   const idle = own.filter(({ path }) => !wanted.has(path));
   const inUse = idle.length === 0 ? new Set<string>() : await inDrives(tools, of, idle);
-  const left = own.filter(({ path }) => wanted.has(path));
+  const left: IsoVersion[] = [];
   const failures: unknown[] = [];
-  for (const version of idle) {
+  for (const version of own) {
     const file = of.store.nameOf(version.path);
-    if (inUse.has(file)) {
-      await say(tools, of, file, 'it is in a drive of a VM, or may be');
-      left.push(version);
-      continue;
-    }
+    const isInUse = inUse.has(file);
+    if (isInUse) await say(tools, of, file, 'it is in a drive of a VM, or may be');
+    const stays = isInUse || wanted.has(version.path);
     try {
-      await remove(tools, of, version);
+      // Of an upload that was cut: no other pool has it, and no VM.
+      await removePart(tools, of, isoPartOf(version, of.pool.metadata.uid));
+      if (!stays) await remove(tools, of, version);
     } catch (error) {
       tools.scope.signal.throwIfAborted();
       await sayStaying(tools, of, file, error);
       left.push(version);
       failures.push(error);
+      continue;
     }
+    if (stays) left.push(version);
   }
   return { left: surplus.filter((one) => left.includes(one)), failures };
 }
@@ -95,7 +97,16 @@ async function inDrives(
   return new Set(unknown.length > 0 ? names : used);
 }
 
-function remove(tools: IsoTools, of: PoolOfIso, { path, sizeBytes }: IsoVersion): Promise<void> {
+async function removePart(tools: IsoTools, of: PoolOfIso, path: string): Promise<void> {
+  const sizeBytes = await of.store.find(path);
+  if (sizeBytes !== null) await remove(tools, of, { path, sizeBytes });
+}
+
+function remove(
+  tools: IsoTools,
+  of: PoolOfIso,
+  { path, sizeBytes }: Pick<IsoVersion, 'path' | 'sizeBytes'>,
+): Promise<void> {
   const { pool, vcenter, store, cause } = of;
   const { namespace = '', name } = pool.metadata;
   return mutate(

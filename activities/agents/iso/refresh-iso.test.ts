@@ -478,7 +478,70 @@ test('an upload that is cut is made again, and leaves nothing behind', async () 
   await world.vcenter.control.inject({ method: 'PUT /folder', does: 'cut' });
   await expect(world.refresh()).rejects.toMatchObject({ type: 'VsphereUnavailable' });
   expect(world.isos.files).toBe(0);
-  expect(await world.isoOf('blue')).toBeUndefined();
+  const version = { path: `agent-forge/${fileOf('first')}`, sha256: sha('first'), sizeBytes: 5 };
+  expect(await world.isoOf('blue')).toEqual({ history: [version] });
   expect(await world.refresh()).toMatchObject({ outcome: 'uploaded' });
   expect(await world.files()).toEqual([fileOf('first')]);
+  expect((await world.isoOf('blue'))?.history).toEqual([{ ...version, uploadedAt: expect.any(String) }]);
+});
+
+/** Of a pool that has no other, or has those. */
+async function withCutUpload(text: string, ...before: string[]): Promise<World> {
+  const world = await withVersions(...before);
+  world.isos.set(urlOf('a'), text, '"cut"');
+  await world.vcenter.control.inject({ method: 'PUT /folder', does: 'cut' });
+  await expect(world.refresh()).rejects.toMatchObject({ type: 'VsphereUnavailable' });
+  const { uid } = (await world.pool('blue')).metadata;
+  expect(await world.files()).toContain(`${sha(text)}.${uid}.part`);
+  return world;
+}
+
+test('what an upload that is cut has left goes with its pool', async () => {
+  const world = await withCutUpload('first');
+  await removeOf(world, 'blue');
+  expect(await world.files()).toEqual([]);
+});
+
+test('… also where another pool wants that ISO', async () => {
+  const world = await withCutUpload('first');
+  await world.refresh('green');
+  await removeOf(world, 'blue');
+  expect(await world.files()).toEqual([fileOf('first')]);
+});
+
+test('… and with its version, where another one is uploaded', async () => {
+  const world = await withCutUpload('second', 'first');
+  world.isos.set(urlOf('a'), 'third', '"3"');
+  await world.refresh();
+  expect(await world.files()).toEqual([fileOf('first'), fileOf('third')].toSorted());
+  expect((await world.isoOf('blue'))?.history?.map(({ sha256 }) => sha256)).toEqual([sha('third'), sha('first')]);
+});
+
+test('a pool that is deleted while its ISO is uploaded, before the status says that it is there', async () => {
+  const world = await openWorld();
+  await world.change('blue', { metadata: { finalizers: ['test/held'] } });
+  const key = { namespace, name: 'blue' };
+  // Right after the upload.
+  world.dependencies.audit = {
+    record: () => world.client.delete(resources.VsphereAgentPool, key, never),
+  };
+  await expect(world.refresh()).rejects.toMatchObject({ type: 'ObjectNotFound' });
+  expect(await world.files()).toEqual([fileOf('first')]);
+  await removeOf(world, 'blue', false);
+  expect(await world.files()).toEqual([]);
+});
+
+test('nothing is uploaded for a pool that is deleted while its ISO is downloaded', async () => {
+  const world = await openWorld();
+  await world.change('blue', { metadata: { finalizers: ['test/held'] } });
+  const { source } = world.dependencies;
+  world.dependencies.source = {
+    ...source,
+    download: async (...request) => {
+      await world.client.delete(resources.VsphereAgentPool, { namespace, name: 'blue' }, never);
+      return await source.download(...request);
+    },
+  };
+  await expect(world.refresh()).rejects.toMatchObject({ type: 'ObjectNotFound' });
+  expect(await world.uploads()).toBe(0);
 });

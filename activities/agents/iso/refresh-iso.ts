@@ -3,12 +3,20 @@ import {
   etagToAsk,
   isIsoPrefix,
   type IsoFacts,
+  isoPartOf,
   isoPath,
   type IsoVersion,
   nextHistory,
   shownUrl,
 } from '../../../contracts/agent-pool/iso.ts';
-import { type IsoChange, isoFactsOf, isoStatusOf, retainedVersions } from '../../../contracts/agent-pool/read-iso.ts';
+import {
+  type IsoChange,
+  isoFactsOf,
+  isoHistoryOf,
+  isoStatusOf,
+  recordedIsoOf,
+  retainedVersions,
+} from '../../../contracts/agent-pool/read-iso.ts';
 import type { VsphereAgentPool } from '../../../contracts/crds/vsphere-agent-pool.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
 import { neighbourResources, resources } from '../../../runtime/kubernetes/resources.ts';
@@ -127,6 +135,7 @@ async function place(
   const { namespace = '', name, uid } = pool.metadata;
   const { current: before, history } = facts.recorded;
   const path = isoPath(facts.prefix, sha256);
+  await noteUpload(tools, of, { path, sha256, sizeBytes, uploadedMs: null });
   const isUploaded = await mutate(
     tools,
     {
@@ -136,7 +145,7 @@ async function place(
       before: before?.path ?? null,
       after: { vcenter: vcenter.settings.name, file: store.nameOf(path), sizeBytes },
     },
-    () => store.place({ path, part: `${facts.prefix}/${sha256}.${uid}.part` }, iso),
+    () => store.place({ path, part: isoPartOf({ path }, uid) }, iso),
   );
   const known = [before, ...history].find((one) => one?.path === path);
   const current = { path, sha256, sizeBytes, uploadedMs: isUploaded ? clock.now() : (known?.uploadedMs ?? null) };
@@ -167,6 +176,32 @@ interface History {
 const historyOf = ({ recorded }: Facts, current: IsoVersion, pool: VsphereAgentPool): History =>
   nextHistory(recorded, current, retainedVersions(pool));
 
+type WrittenIso = Partial<ReturnType<typeof isoStatusOf>>;
+
+/** @throws as {@link readPool} */
+const write = (
+  { client, scope }: IsoTools,
+  { pool: { metadata } }: PoolOfIso,
+  change: (pool: VsphereAgentPool) => WrittenIso | null,
+): Promise<void> =>
+  retryConflicts(async () => {
+    const { namespace = '', name, uid } = metadata;
+    const pool = await readPool({ client, scope }, { namespace, name, uid });
+    const iso = change(pool);
+    if (iso !== null) await client.patchStatus(resources.VsphereAgentPool, pool.metadata, { iso }, scope.signal);
+  });
+
+/**
+ * Says what is uploaded before it is there: wherever that ends, what removes versions knows of it, and of its part. As
+ * the last of the history it takes the place of none that is kept.
+ */
+const noteUpload = (tools: IsoTools, of: PoolOfIso, version: IsoVersion): Promise<void> =>
+  write(tools, of, (pool) => {
+    const { current, history } = recordedIsoOf(pool);
+    const isKnown = [current, ...history].some((one) => one?.path === version.path);
+    return isKnown ? null : { history: isoHistoryOf([...history, version]) };
+  });
+
 /** What goes is in the history until it is gone, so that it is tried again. */
 async function record(
   tools: IsoTools,
@@ -174,19 +209,12 @@ async function record(
   { url, forceToken }: Facts,
   { kept, surplus, ...iso }: Pick<IsoChange, 'current' | 'etag'> & History,
 ): Promise<void> {
-  const { namespace = '', name, uid } = of.pool.metadata;
-  const write = (history: readonly IsoVersion[]): Promise<void> =>
-    retryConflicts(async () => {
-      const { metadata } = await readPool(tools, { namespace, name, uid });
-      await tools.client.patchStatus(
-        resources.VsphereAgentPool,
-        metadata,
-        { iso: isoStatusOf({ ...iso, checkedMs: tools.clock.now(), url: shownUrl(url), forceToken, history }) },
-        tools.scope.signal,
-      );
-    });
-  await write([...kept, ...surplus]);
+  const say = (history: readonly IsoVersion[]): Promise<void> =>
+    write(tools, of, () =>
+      isoStatusOf({ ...iso, checkedMs: tools.clock.now(), url: shownUrl(url), forceToken, history }),
+    );
+  await say([...kept, ...surplus]);
   if (surplus.length === 0) return;
   const left = await pruneIsos(tools, of, iso.current.path, surplus);
-  if (left.length < surplus.length) await write([...kept, ...left]);
+  if (left.length < surplus.length) await say([...kept, ...left]);
 }
