@@ -44,6 +44,7 @@ const facts = (
   recorded: {
     url: 'https://assisted.example/images/8b9c',
     current: version('a'),
+    datastore: null,
     etag: '"a"',
     checkedMs: 95 * minute,
     forceToken: null,

@@ -15,6 +15,8 @@ export interface RecordedIso {
   /** As {@link shownUrl} has it. */
   url: string | null;
   current: IsoVersion | null;
+  /** vCenter, datacenter and datastore of all versions; null: it does not say. */
+  datastore: string | null;
   /** What the server calls these bytes, strictly; null: nothing. */
   etag: string | null;
   /** Unix ms; null: never. */

@@ -35,6 +35,7 @@ export function recordedIsoOf({ status }: Pick<VsphereAgentPool, 'status'>): Rec
   return {
     url: iso.url || null,
     current: path === '' || sha256 === '' ? null : toVersion({ path, sha256, sizeBytes, uploadedAt }),
+    datastore: iso.datastore || null,
     etag: iso.etag || null,
     checkedMs: msOf(iso.checkedAt),
     forceToken: iso.forceRefreshToken || null,
@@ -70,12 +71,13 @@ export interface IsoChange {
   url: string;
   forceToken: string | null;
   etag: string | null;
+  datastore: string;
   current: IsoVersion;
   history: readonly IsoVersion[];
 }
 
 /** `status.iso`; null takes a field away. */
-export function isoStatusOf({ checkedMs, url, forceToken, etag, current, history }: IsoChange) {
+export function isoStatusOf({ checkedMs, url, forceToken, etag, datastore, current, history }: IsoChange) {
   const { path, sha256, sizeBytes, uploadedMs } = current;
   return {
     checkedAt: timeOf(checkedMs),
@@ -85,6 +87,7 @@ export function isoStatusOf({ checkedMs, url, forceToken, etag, current, history
     sizeBytes,
     uploadedAt: uploadedMs === null ? null : timeOf(uploadedMs),
     forceRefreshToken: forceToken,
+    datastore,
     etag,
     history: isoHistoryOf(history),
   };

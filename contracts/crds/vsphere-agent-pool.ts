@@ -95,6 +95,7 @@ const status = z.object({
   iso: z
     .object({
       checkedAt: time().optional(),
+      datastore: z.string().optional().describe('Where it and its history are: vCenter, datacenter and datastore.'),
       etag: z.string().optional().describe('What the server calls these bytes.'),
       forceRefreshToken: z.string().optional(),
       history: z.array(z.object(isoVersion)).optional().describe('Newest first.'),

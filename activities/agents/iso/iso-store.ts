@@ -13,6 +13,8 @@ import { isReference, type ManagedObjectReference } from '../../vsphere/wire/val
 
 /** Files in one datastore, by paths without a slash at their ends. */
 export interface IsoStore {
+  /** vCenter, datacenter and datastore, for people and to be compared. */
+  where: string;
   /** `[datastore] path`, as drives of VMs name it. */
   nameOf(path: string): string;
   /** Its size in bytes; null: it is not there. */
@@ -111,6 +113,7 @@ export async function openIsoStore(
   };
 
   return {
+    where: `${gateway.vcenter} /${datacenter} [${datastore}]`,
     nameOf,
     find,
     remove,

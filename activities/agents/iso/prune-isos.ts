@@ -1,5 +1,5 @@
 import { isIsoFile, isoPartOf, type IsoVersion } from '../../../contracts/agent-pool/iso.ts';
-import { wantedIsoPaths } from '../../../contracts/agent-pool/read-iso.ts';
+import { recordedIsoOf, wantedIsoPaths } from '../../../contracts/agent-pool/read-iso.ts';
 import { isError } from '../../../runtime/is-error.ts';
 import { resources } from '../../../runtime/kubernetes/resources.ts';
 import { redactedStart } from '../../../runtime/redaction.ts';
@@ -77,6 +77,24 @@ export async function removeUnused(
     if (stays) left.push(version);
   }
   return { left: surplus.filter((one) => left.includes(one)), failures };
+}
+
+/**
+ * Says what stays in the datastore that the pool named before: it may be in use there, drover may not reach it any
+ * more, and what is not in the datastore of now would pass for removed.
+ *
+ * @returns whether its versions are in another datastore
+ */
+export async function sayElsewhere(
+  tools: Pick<IsoTools, 'client' | 'scope' | 'clock'>,
+  of: Pick<PoolOfIso, 'pool' | 'store'>,
+): Promise<boolean> {
+  const { datastore, current, history } = recordedIsoOf(of.pool);
+  if (datastore === null || datastore === of.store.where) return false;
+  const paths = new Set([...(current === null ? [] : [current]), ...history].map(({ path }) => path));
+  const why = `the pool names another datastore now; remove them from ${datastore} when no VM has them in its drive`;
+  await say(tools, of, [...paths].join(', '), why);
+  return true;
 }
 
 /** Of every namespace: without all of them, nothing is known. */

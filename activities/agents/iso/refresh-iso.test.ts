@@ -183,6 +183,7 @@ test('a new ISO is uploaded, and the status says so', async () => {
     ...version,
     url: 'https://images.test/images/one',
     checkedAt: expect.any(String),
+    datastore: 'lab /DC0 [LocalDS_0]',
     etag: '"1"',
     history: [version],
   });
@@ -435,6 +436,37 @@ test('a file that another client wrote into the status is not removed', async ()
   expect((await world.isoOf('blue'))?.history?.map(({ sha256 }) => sha256)).toEqual([sha('second'), sha('first')]);
 });
 
+const notesOf = (world: World, reason: string): string[] =>
+  (world.kubernetes.objects('events') as unknown as { reason: string; note: string }[])
+    .filter((event) => event.reason === reason)
+    .map(({ note }) => note);
+
+test.each([
+  ['another datastore: it is put there', (world: World) => world.refresh()],
+  ['… also where the pool is deleted before', (world: World) => removeOf(world, 'blue')],
+])('%s, and an Event names what stays in the old one', async (_, act) => {
+  const world = await withVersions('first', 'second');
+  await world.change('blue', { spec: { vsphere: { isoDatastore: 'LocalDS_1' } } });
+  await act(world);
+  expect(await world.files()).toEqual([fileOf('first'), fileOf('second')].toSorted());
+  const [note, ...others] = notesOf(world, 'ISOPruneFailed');
+  expect(others).toEqual([]);
+  for (const text of ['first', 'second']) expect(note).toContain(`agent-forge/${fileOf(text)}`);
+  expect(note).toContain('lab /DC0 [LocalDS_0]');
+});
+
+test('… which is no news later, and its history is of the new one', async () => {
+  const world = await withVersions('first', 'second');
+  await world.change('blue', { spec: { vsphere: { isoDatastore: 'LocalDS_1' } } });
+  expect(await world.refresh()).toMatchObject({ outcome: 'uploaded' });
+  const iso = await world.isoOf('blue');
+  expect(iso).toMatchObject({ datastore: 'lab /DC0 [LocalDS_1]', history: [{ sha256: sha('second') }] });
+  await world.refresh();
+  await removeOf(world, 'blue');
+  expect(await world.vcenter.witness.listFiles({ datastore: 'LocalDS_1', path: 'agent-forge' })).toEqual([]);
+  expect(notesOf(world, 'ISOPruneFailed')).toHaveLength(1);
+});
+
 test('another folder: it is put there, and the old one goes in its time', async () => {
   const world = await openWorld();
   await world.refresh();
@@ -479,7 +511,7 @@ test('an upload that is cut is made again, and leaves nothing behind', async () 
   await expect(world.refresh()).rejects.toMatchObject({ type: 'VsphereUnavailable' });
   expect(world.isos.files).toBe(0);
   const version = { path: `agent-forge/${fileOf('first')}`, sha256: sha('first'), sizeBytes: 5 };
-  expect(await world.isoOf('blue')).toEqual({ history: [version] });
+  expect(await world.isoOf('blue')).toEqual({ datastore: 'lab /DC0 [LocalDS_0]', history: [version] });
   expect(await world.refresh()).toMatchObject({ outcome: 'uploaded' });
   expect(await world.files()).toEqual([fileOf('first')]);
   expect((await world.isoOf('blue'))?.history).toEqual([{ ...version, uploadedAt: expect.any(String) }]);

@@ -28,7 +28,7 @@ import { whileBeating } from '../../lib/wait.ts';
 import type { LocalIso } from './iso-source.ts';
 import { openIsoStore } from './iso-store.ts';
 import type { IsoTools, PoolOfIso } from './iso-tools.ts';
-import { pruneIsos } from './prune-isos.ts';
+import { pruneIsos, sayElsewhere } from './prune-isos.ts';
 
 type Request = Parameters<AgentPoolActivities['refreshIso']>[0];
 
@@ -65,8 +65,8 @@ export async function refreshIso(tools: IsoTools, request: Request): Promise<Ref
             { gateway: vcenter.gateway, http, clock, signal: scope.signal },
             { datacenter: vsphere.datacenter, datastore: vsphere.isoDatastore },
           );
-          const of = { pool, vcenter, store, cause: 'its ISO is due' };
-          const facts = { ...isoFactsOf(pool, infraEnv, { isGone: await isGone(of), nowMs: clock.now() }), url };
+          const of = await settle(tools, { pool, vcenter, store, cause: 'its ISO is due' });
+          const facts = { ...isoFactsOf(of.pool, infraEnv, { isGone: await isGone(of), nowMs: clock.now() }), url };
           const downloaded = await source.download({ url, etag: etagToAsk(facts) }, scope.signal);
           const turn = tools.turnOf(`${vcenter.settings.name} ${store.nameOf('')}`);
           try {
@@ -183,24 +183,32 @@ const write = (
   { client, scope }: IsoTools,
   { pool: { metadata } }: PoolOfIso,
   change: (pool: VsphereAgentPool) => WrittenIso | null,
-): Promise<void> =>
+): Promise<VsphereAgentPool> =>
   retryConflicts(async () => {
     const { namespace = '', name, uid } = metadata;
     const pool = await readPool({ client, scope }, { namespace, name, uid });
     const iso = change(pool);
-    if (iso !== null) await client.patchStatus(resources.VsphereAgentPool, pool.metadata, { iso }, scope.signal);
+    if (iso === null) return pool;
+    return await client.patchStatus(resources.VsphereAgentPool, pool.metadata, { iso }, scope.signal);
   });
 
 /**
  * Says what is uploaded before it is there: wherever that ends, what removes versions knows of it, and of its part. As
  * the last of the history it takes the place of none that is kept.
  */
-const noteUpload = (tools: IsoTools, of: PoolOfIso, version: IsoVersion): Promise<void> =>
+const noteUpload = (tools: IsoTools, of: PoolOfIso, version: IsoVersion): Promise<VsphereAgentPool> =>
   write(tools, of, (pool) => {
     const { current, history } = recordedIsoOf(pool);
     const isKnown = [current, ...history].some((one) => one?.path === version.path);
-    return isKnown ? null : { history: isoHistoryOf([...history, version]) };
+    return isKnown ? null : { datastore: of.store.where, history: isoHistoryOf([...history, version]) };
   });
+
+/** In another datastore than before, its history begins anew. */
+async function settle(tools: IsoTools, of: PoolOfIso): Promise<PoolOfIso> {
+  if (!(await sayElsewhere(tools, of))) return of;
+  const history = isoHistoryOf([]);
+  return { ...of, pool: await write(tools, of, () => ({ datastore: of.store.where, history })) };
+}
 
 /** What goes is in the history until it is gone, so that it is tried again. */
 async function record(
@@ -209,9 +217,16 @@ async function record(
   { url, forceToken }: Facts,
   { kept, surplus, ...iso }: Pick<IsoChange, 'current' | 'etag'> & History,
 ): Promise<void> {
-  const say = (history: readonly IsoVersion[]): Promise<void> =>
+  const say = (history: readonly IsoVersion[]): Promise<VsphereAgentPool> =>
     write(tools, of, () =>
-      isoStatusOf({ ...iso, checkedMs: tools.clock.now(), url: shownUrl(url), forceToken, history }),
+      isoStatusOf({
+        ...iso,
+        datastore: of.store.where,
+        checkedMs: tools.clock.now(),
+        url: shownUrl(url),
+        forceToken,
+        history,
+      }),
     );
   await say([...kept, ...surplus]);
   if (surplus.length === 0) return;

@@ -7,7 +7,7 @@ import { unlessAborted } from '../../../runtime/unless-aborted.ts';
 import { whileBeating } from '../../lib/wait.ts';
 import { openIsoStore } from './iso-store.ts';
 import type { IsoTools } from './iso-tools.ts';
-import { removeUnused, sayStaying } from './prune-isos.ts';
+import { removeUnused, sayElsewhere, sayStaying } from './prune-isos.ts';
 
 /**
  * Removes the ISOs of a pool that is being deleted: once it is gone, nothing knows of them. What no other attempt
@@ -33,6 +33,7 @@ export async function removeIsos(
         const place = { datacenter, datastore };
         const store = await openIsoStore({ gateway: vcenter.gateway, http, clock, signal: scope.signal }, place);
         const of = { pool, vcenter, store, cause: 'its pool is being deleted' };
+        if (await sayElsewhere(tools, of)) return;
         const turn = tools.turnOf(`${vcenter.settings.name} ${store.nameOf('')}`);
         const { failures } = await unlessAborted(
           turn(() => removeUnused(tools, of, null, [...versions.values()])),

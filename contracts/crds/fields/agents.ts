@@ -55,6 +55,7 @@ export const vsphereAgentPoolFields: FieldRows = {
   'status.boundAgents': by(poolStatus),
   'status.desiredReplicas': by(poolStatus),
   'status.iso.checkedAt': by(readIso),
+  'status.iso.datastore': by(readIso),
   'status.iso.etag': by(refreshIso, 'etag'),
   'status.iso.forceRefreshToken': by(readIso),
   'status.iso.history[].path': by(refreshIso, 'history', 'path'),

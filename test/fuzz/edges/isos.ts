@@ -30,6 +30,7 @@ const iso = fc.record(
     url: text('https://images.test/images/one'),
     path: text(`agent-forge/${sha}.iso`),
     sha256: text(sha),
+    datastore: text('lab /DC0 [ds]'),
     etag: text('"a"'),
     checkedAt: text('2026-01-01T00:00:00Z', '9999-12-31T23:59:59Z'),
     forceRefreshToken: text('now'),
@@ -127,7 +128,15 @@ export const isoEdges: readonly Edge[] = [
       const written =
         current === null
           ? null
-          : isoStatusOf({ checkedMs: 0, url: '', forceToken: null, etag: null, current, history });
+          : isoStatusOf({
+              checkedMs: 0,
+              url: '',
+              forceToken: null,
+              etag: null,
+              datastore: 'lab /DC0 [ds]',
+              current,
+              history,
+            });
       return { judged: judgeIso(facts), written, deletable: history.filter(isIsoFile).map(({ path }) => path) };
     },
     holds: (value) => {
