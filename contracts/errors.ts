@@ -53,6 +53,7 @@ export const errors = {
   },
   Stopped: {
     retryable: false,
+    passes: true,
     reason: 'Stopped',
     advice: 'A user ran `drover stop`. `drover stop --lift` lets drover go on.',
   },

@@ -110,6 +110,7 @@ export const virtualMachineStates = [
   'Ambiguous',
   'VcenterChanged',
   'NotSupported',
+  'Stopped',
   'Failed',
   'Cancelled',
   'Observed',

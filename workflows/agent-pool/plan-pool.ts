@@ -440,7 +440,7 @@ export function applyPoolFailure(
   if (step.kind === 'removeIsos') return awaited.includes(problem.code) ? null : { ...memory, areIsosLeft: true };
   if (step.kind !== 'refreshIso') return null;
   const failures = (memory.iso?.failures ?? 0) + 1;
-  return { ...memory, iso: { problem, failures, untilMs: nowMs + retryAfterMs(failures) } };
+  return { ...memory, iso: { problem, failures, untilMs: nowMs + retryAfterMs(failures, problem.reason) } };
 }
 
 /** Only those that have gone count as replaced. */

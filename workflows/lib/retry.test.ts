@@ -11,6 +11,15 @@ test.each<[failures: number, seconds: number]>([
   expect(retryAfterMs(failures)).toBe(seconds * 1_000);
 });
 
+test.each<[failures: number, seconds: number]>([
+  [1, 10],
+  [3, 40],
+  [4, 60],
+  [2_000, 60],
+])('while drover is stopped, after failure %i in a row: %i s', (failures, seconds) => {
+  expect(retryAfterMs(failures, 'Stopped')).toBe(seconds * 1_000);
+});
+
 const step = (kind: string, more: object = {}): Step => ({ kind, summary: kind, phase: 'Testing', ...more });
 const polish = execute([step('polish', { size: 1 })]);
 const steps = JSON.stringify(polish.steps);

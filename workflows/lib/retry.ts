@@ -1,12 +1,20 @@
-import type { Plan, Step } from './plan.ts';
+import { errors } from '../../contracts/errors.ts';
+import type { Plan, Reason, Step } from './plan.ts';
 
 const firstRetryMs = 10_000;
 const longestRetryMs = 10 * 60_000;
+/** Nothing is signalled when `drover stop` is lifted. */
+const longestStoppedMs = 60_000;
 /** So often in a row the same steps are executed without a pause. */
 const mostTimes = 3;
 
-/** Doubles from 10 s to 10 min with each failure in a row. */
-export const retryAfterMs = (failures: number): number => Math.min(longestRetryMs, firstRetryMs * 2 ** (failures - 1));
+/**
+ * Doubles from 10 s to 10 min with each failure in a row; to 1 min while drover is stopped.
+ *
+ * @param reason of the last failure
+ */
+export const retryAfterMs = (failures: number, reason: Reason | null = null): number =>
+  Math.min(reason === errors.Stopped.reason ? longestStoppedMs : longestRetryMs, firstRetryMs * 2 ** (failures - 1));
 
 /** Steps that are planned again and again. */
 export interface Repetition {

@@ -109,7 +109,7 @@ export class RunState<L extends Lifecycle> {
     if (memory !== null) carried.memory = memory;
     else {
       const { reason, message } = problem;
-      const retryAtMs = nowMs + retryAfterMs(carried.failures);
+      const retryAtMs = nowMs + retryAfterMs(carried.failures, reason);
       this.failure = { reason, message: `another attempt: ${message}`, retryAtMs };
     }
     return null;

@@ -115,10 +115,10 @@ export const resetFailures = (memory: NodeFailureMemory): NodeFailureMemory => (
 export function applyFailure(
   memory: NodeFailureMemory,
   { kind: step }: NodeFailureStep,
-  { message }: Problem,
+  { reason, message }: Problem,
   nowMs: number,
 ): NodeFailureMemory {
   const failures = memory.failures + 1;
-  const problem = { message, retryAtMs: nowMs + retryAfterMs(failures), step };
+  const problem = { message, retryAtMs: nowMs + retryAfterMs(failures, reason), step };
   return { ...changeFencing(memory, (fencing) => ({ ...fencing, problem })), failures };
 }

@@ -290,6 +290,7 @@ test('a failure without a row of the error table, such as a time-out, is tried a
   const reason = { reason: 'Why', message: 'm' };
   expect(failedBy({ code: null, ...reason })).toEqual({ ...reason, requeue: true });
   expect(failedBy({ code: 'InvalidObject', ...reason })).toEqual({ ...reason, requeue: false });
+  expect(failedBy({ code: 'Stopped', ...reason })).toEqual({ ...reason, requeue: true });
 });
 
 const softPower = (operation: 'shutdown' | 'standby') => ({ soft: { operation, sinceMs: 1, failed: false } });

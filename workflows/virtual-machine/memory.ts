@@ -92,7 +92,7 @@ function withFailure(
 ): StageFailure[] {
   const attempts = (failures.find((failure) => failure.stage === stage)?.attempts ?? 0) + 1;
   const others = failures.filter((failure) => failure.stage !== stage);
-  return [...others, { stage, ...failed, attempts, retryAtMs: nowMs + retryAfterMs(attempts) }];
+  return [...others, { stage, ...failed, attempts, retryAtMs: nowMs + retryAfterMs(attempts, failed.reason) }];
 }
 
 type PowerAction = Extract<StagedAction, { kind: 'power' }>;

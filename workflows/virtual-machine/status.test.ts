@@ -469,6 +469,19 @@ test('a cancel is no problem of the create, and no Event', () => {
   expect(judgeEvent(contextOf({ vm: null }), plan)).toBeNull();
 });
 
+test('a stop that holds is no Event, also where it is tried again', () => {
+  const memory = { failures: [failureIn('delete', true, { reason: 'Stopped' })] };
+  expect(judgeEvent(contextOf({ memory }), wait('Stopped', 'Stopped', 'it to be lifted', 1))).toBeNull();
+  expect(judgeEvent(contextOf({ memory }), wait('WaitingForVolumes', 'WaitingForVolumes', 'one'))).toBeNull();
+  const patches = [{ removeFinalizers: ['f'] }];
+  const release: VirtualMachinePlan = execute([
+    { kind: 'patchVirtualMachine', patches, summary: 's', stage: 'delete', phase: 'Deleting' },
+  ]);
+  const desired = { deleting: true };
+  expect(judgeEvent(contextOf({ desired }), release)).toMatchObject({ reason: 'DeleteSuccess' });
+  expect(judgeEvent(contextOf({ desired, memory }), release)).toBeNull();
+});
+
 test('paused says no more than that', () => {
   const { conditions, fields } = describe_({ desired: { paused: true } }, done('blocked', 'Paused', 'paused'));
   expect(conditions.map(({ type, status, reason }) => `${type} ${status} ${reason}`)).toEqual([

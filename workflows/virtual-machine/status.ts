@@ -1,5 +1,6 @@
 import { findCondition, type ConditionUpdate } from '../../contracts/conditions.ts';
 import type { VirtualMachineStatus } from '../../contracts/crds/virtual-machine.ts';
+import { errors } from '../../contracts/errors.ts';
 import { no, virtualMachineConditions as types, yes } from '../../contracts/virtual-machine/conditions.ts';
 import type { PublishedVirtualMachine, VirtualMachineStatusPatch } from '../../contracts/virtual-machine/mutations.ts';
 import { diskKeyOf } from '../../contracts/virtual-machine/volumes.ts';
@@ -305,8 +306,13 @@ export function judgeEvent(
 ): PublishedVirtualMachine['event'] {
   const before = findCondition(observed.recorded.conditions, types.lifecycle);
   const operation = desired.deleting ? 'Delete' : observed.vm === null ? 'Create' : 'Update';
-  const failure = failed(operation, plan, before?.message, memory.failures.length > 0 || hasFailed(plan));
-  if (desired.deleting) return plan.kind === 'execute' && plan.steps.some(releases) ? good('Delete') : failure;
+  // A stop is a user's, holds many, and is tried again each minute.
+  const failures = memory.failures.filter(({ reason }) => reason !== errors.Stopped.reason);
+  const failure = failed(operation, plan, before?.message, failures.length > 0 || hasFailed(plan));
+  if (desired.deleting) {
+    const isSaid = memory.failures.length > failures.length;
+    return plan.kind === 'execute' && plan.steps.some(releases) && !isSaid ? good('Delete') : failure;
+  }
   const wasCreated = findCondition(observed.recorded.conditions, types.created)?.status === 'True';
   if (observed.vm !== null && !wasCreated && memory.failures.length === 0) return good('Create');
   const isReconciled = plan.kind === 'done' && plan.outcome === 'reconciled';

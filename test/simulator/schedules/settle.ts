@@ -138,8 +138,8 @@ async function judgeVm(cast: Cast, object: StoredObject): Promise<string[]> {
   const { conditions } = (object['status'] ?? {}) as { conditions?: Condition[] };
   const said = findCondition(conditions, virtualMachineConditions.lifecycle);
   const isSettled = kindTable.VirtualMachine.isReconciled(object as never, 'act');
-  // Also a deletion that a user has cancelled goes on only when it is asked for again.
-  if (isSettled && said?.status === 'False')
+  // Also a deletion that a user has cancelled goes on only when it is asked for again. What a stop held goes on by itself.
+  if (isSettled && said?.status === 'False' && !/\bwas stopped by\b/u.test(said.message))
     await retry(cast, vmPath(cast, kindTable.VirtualMachine.plural, name), said);
   if (deletionTimestamp !== undefined) return [`VirtualMachine ${name} is being deleted: ${describe(object)}`];
   return isSettled && said?.status === 'True'

@@ -98,6 +98,16 @@ const rows: [why: string, given: Given, comesTo: string][] = [
     { desired: { managerId: null }, memory: { failures: [failureIn('create', false)] } },
     'patchVirtualMachine Updating',
   ],
+  [
+    'drover is stopped: it goes on when that is lifted',
+    { memory: { failures: [failureIn('status', true, { reason: 'Stopped' })] } },
+    'wait Stopped',
+  ],
+  [
+    'drover is stopped: so does a deletion',
+    { desired: deleting, vm: off, memory: { failures: [failureIn('delete', true, { reason: 'Stopped' })] } },
+    'wait Stopped',
+  ],
   ['PatchErr Yes: reported, and retried at its time', { memory: { failures: [failureIn('status')] } }, 'wait Failed'],
   ['vCenter or Kubernetes could not be read', { memory: { failures: [failureIn('observe')] } }, 'wait Failed'],
   ['paused', { desired: { paused: true } }, 'blocked Paused'],

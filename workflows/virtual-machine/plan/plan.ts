@@ -1,3 +1,4 @@
+import { errors } from '../../../contracts/errors.ts';
 import { retryHandledAnnotation } from '../../../contracts/eviction/annotations.ts';
 import type { SlotKind } from '../../../contracts/allowance.ts';
 import type { AppliedClass, DesiredVirtualMachine } from '../../../contracts/virtual-machine/lifecycle.ts';
@@ -94,6 +95,8 @@ function toPlan(context: Context, outcome: Outcome, isAfterStep: boolean): Virtu
       const { reason, message, retryAtMs } = outcome;
       const waiting = outcome.holdsUp === false && !desired.deleting ? waitForGuest(context) : null;
       if (waiting !== null) return waiting;
+      if (reason === errors.Stopped.reason)
+        return wait(reason, reason, `\`drover stop\` to be lifted: ${message}`, retryAtMs, slot);
       const phase = blockedReasons.includes(reason) ? reason : 'Failed';
       return outcome.requeue
         ? wait(phase, reason, `another try: ${message}`, retryAtMs, slot)
