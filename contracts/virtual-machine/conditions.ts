@@ -109,6 +109,8 @@ export const virtualMachineStates = [
   'NotOwned',
   'Ambiguous',
   'VcenterChanged',
+  'NotConnected',
+  'DisksInSnapshots',
   'NotSupported',
   'Stopped',
   'Failed',

@@ -27,6 +27,7 @@ test.each<[why: string, facts: Partial<VirtualMachineObject>, needs: boolean]>([
     { conditions: [machineLifecycle('WaitingForGroup', 'Unknown', 'x', hour)] },
     true,
   ],
+  ['its host is away, for long', { conditions: [machineLifecycle('NotConnected', 'Unknown', 'x', hour)] }, true],
   ['tries again', { conditions: [machineLifecycle('Failed', 'Unknown')] }, false],
   ['tries again and again', { conditions: [machineLifecycle('Failed', 'Unknown', 'x', hour)] }, true],
   ['failed for good', { conditions: [machineLifecycle('Failed', 'False')] }, true],

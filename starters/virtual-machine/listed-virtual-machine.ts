@@ -85,6 +85,8 @@ const needing: readonly string[] = [
   'WaitingForPrerequisites',
   'WaitingForGroup',
   'GuestRefused',
+  'NotConnected',
+  'DisksInSnapshots',
   'Failed',
 ] satisfies VirtualMachineState[];
 

@@ -86,7 +86,32 @@ const rows: [why: string, given: Given, comesTo: string][] = [
   [
     'DeleteErr Yes: it is stored, and the object is patched all the same',
     { desired: deleting, vm: { connectionState: 'disconnected' } },
-    'blocked Failed',
+    'blocked NotConnected',
+  ],
+  [
+    'its host is away: vCenter says when it is back',
+    { vm: { connectionState: 'disconnected' } },
+    'blocked NotConnected',
+  ],
+  [
+    'its host is away, and nothing watches the vCenter',
+    { vm: { connectionState: 'disconnected' }, settings: polled },
+    'wait NotConnected',
+  ],
+  [
+    'its host is away, and nothing watches the vCenter: so does a deletion',
+    { desired: deleting, vm: { connectionState: 'disconnected' }, settings: polled },
+    'wait NotConnected',
+  ],
+  [
+    'a snapshot holds what is not its own: vCenter says when it is gone',
+    { desired: deleting, vm: { ...off, heldBySnapshots: ['disk-9'] } },
+    'blocked DisksInSnapshots',
+  ],
+  [
+    'a snapshot holds what is not its own, and nothing watches the vCenter',
+    { desired: deleting, vm: { ...off, heldBySnapshots: ['disk-9'] }, settings: polled },
+    'wait DisksInSnapshots',
   ],
   [
     'a finalizer that could not be added is tried again at its time',

@@ -78,7 +78,15 @@ const blockedReasons = [
   'NotSupported',
   'DeletionBlocked',
   'BootstrapNotReady',
+  'NotConnected',
+  'DisksInSnapshots',
 ];
+
+/** What ends in vCenter: the run that watches it starts one for the VM. Where none does, it is waited for. */
+const endsInVcenter: Readonly<Record<string, string>> = {
+  NotConnected: 'its host or datastore to be back',
+  DisksInSnapshots: 'its snapshots to be removed',
+};
 
 function toPlan(context: Context, outcome: Outcome, isAfterStep: boolean): VirtualMachinePlan {
   const { desired } = context;
@@ -98,9 +106,11 @@ function toPlan(context: Context, outcome: Outcome, isAfterStep: boolean): Virtu
       if (reason === errors.Stopped.reason)
         return wait(reason, reason, `\`drover stop\` to be lifted: ${message}`, retryAtMs, slot);
       const phase = blockedReasons.includes(reason) ? reason : 'Failed';
-      return outcome.requeue
-        ? wait(phase, reason, `another try: ${message}`, retryAtMs, slot)
-        : done('blocked', phase, message);
+      if (outcome.requeue) return wait(phase, reason, `another try: ${message}`, retryAtMs, slot);
+      const awaited = context.settings.asyncSignal ? undefined : endsInVcenter[reason];
+      return awaited === undefined
+        ? done('blocked', phase, message)
+        : wait(phase, reason, `${awaited}: ${message}`, context.nowMs + context.settings.pollMs, slot);
     }
     case 'success': {
       if (desired.deleting) return done('gone', 'Deleted', `${fullName(desired)} is deleted`);
