@@ -353,10 +353,10 @@ export type TaskPurpose =
   | { kind: 'destroy'; vmId: string }
   | { kind: 'files'; place: FilePlace; operation: FileOperation }
   /**
-   * isSecret: vCenter may repeat a secret that it was given, so a failure states its kind only. isForeign: another user
-   * may have begun it, so that no cancel is passed on to it.
+   * isSecret: vCenter may repeat a secret that it was given, so a failure states its kind only. isPromotion: of disks,
+   * which may take an hour.
    */
-  | { kind: 'change'; vmId: string; isSecret?: true; isForeign?: true }
+  | { kind: 'change'; vmId: string; isSecret?: true; isPromotion?: true }
   /** A customization that waits for the next start. Always secret. */
   | { kind: 'customize'; vmId: string };
 

@@ -74,6 +74,25 @@ export function vsphereTasksContract(open: () => Promise<VsphereCounterpart>): v
     expect(await describeVms(context, 'cancelled')).toEqual([]);
   });
 
+  test('a cancel reaches no task that changes a VM, but a promotion of its disks', async () => {
+    const subject = await makeVm(activities, context.newVm('changing'));
+    const { vmId } = subject;
+    await context.control.delayTasks({ PowerOn: 800 });
+    const submitted = taskOf(await activities.submitPower({ ...subject, operation: 'powerOn' }));
+    const giveUp = async (purpose: SubmittedTask['purpose']): Promise<void> => {
+      const stop = new AbortController();
+      const waiting = failureOf(context.activities(gateway, stop.signal).awaitTask({ ...submitted, purpose }));
+      stop.abort(new CancelledFailure('CANCELLED'));
+      expect(await waiting).toBeInstanceOf(Error);
+    };
+    await giveUp(submitted.purpose);
+    await giveUp({ kind: 'change', vmId });
+    await giveUp({ kind: 'destroy', vmId });
+    expect(await context.requests('CancelTask')).toEqual([]);
+    await giveUp({ kind: 'change', vmId, isPromotion: true });
+    expect(await context.requests('CancelTask')).toHaveLength(1);
+  });
+
   describe('a create that is not wanted any more', () => {
     const request = (vm: NewVm, task: string | null) => ({
       owner: vm.owner,

@@ -134,7 +134,7 @@ export const executors: Execute = {
     const submitted: Submitted =
       task === null
         ? await vsphere(settings.vcenter, summary).submitPromotion({ ...request, keys })
-        : { taskId: task, purpose: { kind: 'change', vmId: moId } };
+        : { taskId: task, purpose: { kind: 'change', vmId: moId, isPromotion: true } };
     if (!submitted || !('taskId' in submitted)) return ended(step);
     const end = await awaitTask(context, step, submitted);
     return end === null ? { isOutdated: true } : ended(step);
@@ -211,9 +211,9 @@ function shown(step: VirtualMachineStep, end: End, noted?: Amend<VirtualMachineL
 }
 
 /**
- * Awaits a task of vCenter, in an activity that says meanwhile what is executed. It is given up where the run is
- * cancelled, or a VM that is being made is not wanted any more: a create may take an hour. All other tasks end by
- * themselves, and soon. Null: it was given up, and what became of the task, the next observation shows.
+ * Awaits a task of vCenter, in an activity that says meanwhile what is executed. The wait is given up where the run is
+ * cancelled, or a VM that is being made is not wanted any more. What may take an hour ends then: a create, copies for
+ * it, a promotion. All other tasks end by themselves, and soon. Null: it was given up, and what became of the task, the next observation shows.
  */
 async function awaitTask(
   context: Context,
@@ -323,7 +323,7 @@ function aboutOf({ desired, observed: { recorded, objects, vcenter } }: Context)
  */
 function purposeOf(context: Context, task: string): SubmittedTask['purpose'] {
   const { desired, request, folder, vmId } = aboutOf(context);
-  if (task !== context.memory.create?.task) return { kind: 'change', vmId, isSecret: true, isForeign: true };
+  if (task !== context.memory.create?.task) return { kind: 'change', vmId, isSecret: true };
   const { name, instanceUuid, uid } = desired;
   return { kind: 'create', owner: request.owner, folder, name, instanceUuid: instanceUuid ?? uid };
 }

@@ -22,8 +22,8 @@ import { isSaid, statusOf } from './status.ts';
 
 /**
  * Drives a virtual machine to where its VirtualMachine wants it. Started by the bridge, by `drover`, or by hand with
- * plain JSON; the id `virtualmachine/<namespace>/<name>` is the lock. A cancel stops a VM that is being made, and lets
- * every other step that is under way end.
+ * plain JSON; the id `virtualmachine/<namespace>/<name>` is the lock. A cancel stops a VM that is being made and
+ * a promotion of its disks, and lets every other task that is under way end.
  */
 export const reconcileVirtualMachine = defineReconciler<VirtualMachineLifecycle>(
   { kind: 'VirtualMachine', input: ['namespace', 'name'] },

@@ -28,5 +28,5 @@ export async function submitPromotion(
         tools.scope.signal,
       ),
   });
-  return { taskId, purpose: { kind: 'change', vmId: request.vmId } };
+  return { taskId, purpose: { kind: 'change', vmId: request.vmId, isPromotion: true } };
 }

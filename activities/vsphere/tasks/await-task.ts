@@ -14,7 +14,7 @@ const cancelWithinMs = 5_000;
 
 /**
  * Waits for a task by polling it, which needs nothing of the session that started it: any worker can take it over. A
- * cancel of the activity is passed on to the task, unless it may be another user's; the end of a worker is not.
+ * cancel of the activity is passed on to a task that may take an hour; the end of a worker is not.
  */
 export async function awaitTask(tools: Tools, { taskId, purpose }: SubmittedTask): Promise<{ vmId: string | null }> {
   const { gateway, scope, clock } = tools;
@@ -41,7 +41,7 @@ export async function awaitTask(tools: Tools, { taskId, purpose }: SubmittedTask
       },
     });
   } catch (error) {
-    if (isCancelled(scope.signal) && !isForeign(purpose))
+    if (isCancelled(scope.signal) && endsWithRun(purpose))
       await withTimeout(clock, cancelWithinMs, (signal) => gateway.cancelTask(taskId, signal)).catch(() => undefined);
     throw error;
   }
@@ -56,7 +56,11 @@ async function vmOf(tools: Tools, purpose: TaskPurpose): Promise<string | null> 
 const isSecret = (purpose: TaskPurpose): boolean =>
   purpose.kind === 'customize' || (purpose.kind === 'change' && purpose.isSecret === true);
 
-const isForeign = (purpose: TaskPurpose): boolean => purpose.kind === 'change' && purpose.isForeign === true;
+/** Any other ends by itself, and soon: cut short, it would leave the VM between two states; or it is another user's. */
+function endsWithRun(purpose: TaskPurpose): boolean {
+  if (purpose.kind === 'files') return purpose.operation.kind !== 'removeFolder';
+  return purpose.kind === 'create' || (purpose.kind === 'change' && purpose.isPromotion === true);
+}
 
 /**
  * vCenter drops tasks after a while, and all of them when it restarts: then the purpose of the task shows whether
