@@ -158,9 +158,19 @@ export interface VirtualMachineVsphereActivities {
   ): Promise<SubmittedTask | null>;
   /**
    * Cancels a create that is not wanted any more, and waits for its end. What it has made all the same, the next
-   * observation finds.
+   * observation finds. Where its task is not known, it waits a few seconds for all that are under way, or for those of
+   * them that an earlier call has `awaited`.
+   *
+   * @throws VsphereTaskOverdue; where its task is not known, its details are those that are still under way
    */
-  stopCreate(request: MutationRequest & { task: string | null; folder: string | null; name: string }): Promise<void>;
+  stopCreate(
+    request: MutationRequest & {
+      task: string | null;
+      awaited?: readonly string[];
+      folder: string | null;
+      name: string;
+    },
+  ): Promise<void>;
   /**
    * Writes the owner into a VM that has none, or the one that the replaced operator wrote. @throws
    * VirtualMachineNotOwned, VirtualMachineConflict

@@ -272,6 +272,8 @@ export interface CreateInFlight {
   /** Null: it is not known whether vCenter has taken it. */
   task: string | null;
   sinceMs: number;
+  /** Creates of the vCenter, one of which it may be: they had begun when it was to be stopped. */
+  awaited?: readonly string[];
 }
 
 /**

@@ -123,6 +123,21 @@ export function vsphereTasksContract(open: () => Promise<VsphereCounterpart>): v
       expect(await context.requests('CancelTask')).toEqual([]);
     });
 
+    test('and whose task is not known is not awaited for long, nor beside those that have begun since', async () => {
+      const vm = context.newVm('lost');
+      await context.control.delayTasks({ CloneVm: 8_000 });
+      const lost = (await activities.submitNewVm(vm)) as SubmittedTask;
+      expect(await failureOf(activities.stopCreate(request(vm, null)))).toMatchObject({
+        type: 'VsphereTaskOverdue',
+        details: [[lost.taskId]],
+      });
+      const later = (await activities.submitNewVm(context.newVm('later'))) as SubmittedTask;
+      await settle(activities, lost);
+      await activities.stopCreate({ ...request(vm, null), awaited: [lost.taskId] });
+      expect((await gateway.readTask(later.taskId, never)).state).toBe('running');
+      await settle(activities, later);
+    });
+
     test('that is not done in time is said so', async () => {
       const vm = context.newVm('stubborn');
       await context.control.delayTasks({ CloneVm: 700 });

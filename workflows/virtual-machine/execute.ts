@@ -14,10 +14,10 @@ import {
 } from '../../contracts/virtual-machine/activities.ts';
 import type { DesiredVirtualMachine } from '../../contracts/virtual-machine/lifecycle.ts';
 import type { PublishedVirtualMachine } from '../../contracts/virtual-machine/mutations.ts';
-import { explain } from '../lib/failures.ts';
+import { explain, lastDetail } from '../lib/failures.ts';
 import type { Amend, Executed, Executor, Reconciler, StepContext } from '../lib/lifecycle.ts';
 import { virtualMachineObjects, vsphere, vsphereTask } from '../lib/virtual-machine-activities.ts';
-import { applyResult } from './memory.ts';
+import { applyFailure, applyResult, failedBy } from './memory.ts';
 import {
   fullName,
   type VirtualMachineLifecycle,
@@ -107,9 +107,28 @@ export const executors: Execute = {
   },
   awaitTask: (context, step) =>
     afterSubmit(context, step, { taskId: step.task, purpose: purposeOf(context, step.task) }, step.deadlineMs),
-  cancelCreate: mutation<'cancelCreate'>((calls, { request, folder, desired: { name } }, { task }) =>
-    calls.stopCreate({ ...request, task, folder, name }),
-  ),
+  async cancelCreate(context, step) {
+    const { request, folder, desired } = aboutOf(context);
+    const { task, awaited, summary } = step;
+    const stopped = { ...request, task, ...(awaited && { awaited }), folder, name: desired.name };
+    try {
+      await vsphere(context.settings.vcenter, summary).stopCreate(stopped);
+      return ended(step);
+    } catch (error) {
+      const running = lastDetail(error);
+      if (!isTasks(running)) throw error;
+      // Those that have begun since are not it: without this, a vCenter that is always busy would be waited for forever.
+      const failed = failedBy(explain(error));
+      const nowMs = Date.now();
+      return {
+        applyResult: (memory) => ({
+          ...applyFailure(memory, step, failed, nowMs),
+          create: { task: null, sinceMs: memory.create?.sinceMs ?? nowMs, awaited: running },
+        }),
+        isOutdated: true,
+      };
+    }
+  },
   adopt: mutation<'adopt'>((calls, { subject }, { moId, changeVersion }) =>
     calls.submitAdoption({ ...subject(moId), changeVersion }),
   ),
@@ -163,6 +182,9 @@ export const executors: Execute = {
     calls.cancelVsphereTask({ ...subject(vmId), task }),
   ),
 };
+
+const isTasks = (detail: unknown): detail is string[] =>
+  Array.isArray(detail) && detail.every((one) => typeof one === 'string');
 
 const ended = (step: VirtualMachineStep, task: string | null = null) => {
   const nowMs = Date.now();

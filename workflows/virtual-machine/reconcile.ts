@@ -16,6 +16,7 @@ import {
   type VirtualMachinePlan,
   type VirtualMachineSituation,
 } from './plan/context.ts';
+import { cancelOf } from './plan/delete.ts';
 import { planVirtualMachine } from './plan/plan.ts';
 import { ofVcenter, slotHooks } from '../limits/slots.ts';
 import { isSaid, statusOf } from './status.ts';
@@ -55,8 +56,7 @@ export const reconcileVirtualMachine = defineReconciler<VirtualMachineLifecycle>
           ? []
           : [
               {
-                kind: 'cancelCreate',
-                task: create.task,
+                ...cancelOf(create),
                 summary: `Stop making VM ${name}`,
                 stage: 'create',
                 phase: 'Creating',

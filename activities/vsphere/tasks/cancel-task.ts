@@ -4,16 +4,27 @@ import { growingDelayMs, waitFor } from '../../lib/wait.ts';
 import { mutateVm, type Tools } from '../dependencies.ts';
 import { readOwned } from '../mutations/find-vm.ts';
 
+/** Creates of others may take an hour: their end is looked for again later, and no place is held meanwhile. */
+const staysMs = 5_000;
+
 /**
  * Cancels a create, and waits until it has ended, however it ends. Where its task is not known any more, every create
  * that is under way at the vCenter may be it: none of them is cancelled, and all that have begun by now are waited for.
+ *
+ * @param request `awaited`: those that had begun when it was first asked for, as the failure of then says
+ * @throws VsphereTaskOverdue with those that may still be it, where its task is not known
  */
 export async function stopCreate(
   tools: Tools,
-  request: MutationRequest & { task: string | null; folder: string | null; name: string },
+  request: MutationRequest & {
+    task: string | null;
+    awaited?: readonly string[];
+    folder: string | null;
+    name: string;
+  },
 ): Promise<void> {
   const { gateway, scope, clock } = tools;
-  const { task, name } = request;
+  const { task, awaited, name } = request;
   if (task !== null && (await isRunning(tools, task))) {
     await mutateVm(tools, {
       action: 'stopCreate',
@@ -23,8 +34,9 @@ export async function stopCreate(
       submit: () => gateway.cancelTask(task, scope.signal),
     });
   }
-  let waiting = task === null ? await gateway.runningCreates(scope.signal) : [task];
+  let waiting = task === null ? (awaited ?? (await gateway.runningCreates(scope.signal))) : [task];
   const startMs = clock.now();
+  const endMs = task === null ? Math.min(startMs + staysMs, scope.deadlineMs) : scope.deadlineMs;
   await waitFor({
     scope,
     clock,
@@ -33,10 +45,11 @@ export async function stopCreate(
       for (const one of waiting) if (await isRunning(tools, one)) running.push(one);
       waiting = running;
       if (running.length === 0) return { done: undefined };
-      if (clock.now() >= scope.deadlineMs)
+      if (clock.now() >= endMs)
         throw droverFailure(
           'VsphereTaskOverdue',
           `${running.join(', ')} at vCenter ${gateway.vcenter} may still make ${name}, and has not ended`,
+          task === null ? { details: running } : {},
         );
       return { againMs: growingDelayMs(clock.now() - startMs) };
     },

@@ -49,8 +49,11 @@ export type VirtualMachineAction =
   | { kind: 'file'; place: FilePlace; operation: FileOperation }
   /** A task that is under way, to its end; failure of the task is a failure of the stage. */
   | { kind: 'awaitTask'; task: string; deadlineMs: number }
-  /** Of a create that is not wanted any more: cancels, waits for the end, then finds the VM by its owner. */
-  | { kind: 'cancelCreate'; task: string | null }
+  /**
+   * Of a create that is not wanted any more: cancels, waits for the end, then finds the VM by its owner. `awaited`: where
+   * its task is not known, those that may be it; left out: all that are under way.
+   */
+  | { kind: 'cancelCreate'; task: string | null; awaited?: readonly string[] }
   /**
    * Writes the owner into a VM without one, or with the one that the replaced operator wrote. Before that no other
    * mutation is made.

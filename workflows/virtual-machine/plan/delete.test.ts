@@ -249,6 +249,12 @@ test('both finalizers go, and only drover’s', () => {
   });
 });
 
+test('creates that had begun when one was to be stopped are what is awaited, and no later ones', () => {
+  const create = { task: null, sinceMs: beginMs, awaited: ['task-7'] };
+  const outcome = planDelete(contextOf({ vm: null, desired: { deleting: true }, memory: { create } }));
+  expect(outcome).toMatchObject({ steps: [{ kind: 'cancelCreate', task: null, awaited: ['task-7'] }] });
+});
+
 test('every step of a deletion counts as one of it', () => {
   const outcome = planDelete(contextOf({ desired: { deleting: true } }));
   expect(outcome.kind === 'execute' ? outcome.steps.map(({ stage }) => stage) : []).toEqual(['delete']);

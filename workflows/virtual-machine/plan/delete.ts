@@ -1,6 +1,6 @@
 import { virtualMachineAnnotations, virtualMachineFinalizers } from '../../../contracts/virtual-machine/metadata.ts';
-import type { ObservedVm } from '../../../contracts/virtual-machine/observation.ts';
-import type { Outcome } from './context.ts';
+import type { ObservedVm, VirtualMachineMemory } from '../../../contracts/virtual-machine/observation.ts';
+import type { Outcome, VirtualMachineAction } from './context.ts';
 import { findOwn, mayBeHalfMade, type Ownership } from './find-own.ts';
 import { isConnected, isPaused } from './config.ts';
 import { judgeVcenter, planAdoption } from './normal.ts';
@@ -62,12 +62,15 @@ function cancelCreate({ desired, memory, nowMs }: Context): Outcome {
     'Note that nothing is being made any more',
     { kind: 'patchVirtualMachine', patches: [{ annotations: { [virtualMachineAnnotations.creating]: null } }] },
   ]);
-  const cancel = execute('delete', [
-    `Stop making VM ${desired.name}`,
-    { kind: 'cancelCreate', task: memory.create?.task ?? null },
-  ]);
+  const cancel = execute('delete', [`Stop making VM ${desired.name}`, cancelOf(memory.create)]);
   return { kind: 'execute', steps: [...cancel.steps, ...(desired.creatingSince === null ? [] : note.steps)] };
 }
+
+export const cancelOf = (create: VirtualMachineMemory['create']): VirtualMachineAction => ({
+  kind: 'cancelCreate',
+  task: create?.task ?? null,
+  ...(create?.awaited && { awaited: create.awaited }),
+});
 
 const isAdminPaused = (vm: ObservedVm | null): boolean => vm !== null && isPaused(vm);
 
