@@ -103,6 +103,19 @@ test(
 );
 
 test(
+  'what a stop holds of virtual machines goes on when it is lifted, and no user asks for it',
+  async () => {
+    const made = [at(1_000, 'createVm'), at(2_000, 'createVm', 1)];
+    // 20,001 powers it off.
+    const held = [{ ...at(61_000, 'powerVm'), forMs: 20_001 }, at(61_500, 'deleteVm', 1)];
+    const events = [...made, { ...at(60_000, 'stopAll'), forMs: 90_000 }, ...held];
+    const { complaints, happened } = await runSchedule(await loadWorkflows(), { ...calm, events });
+    expect({ complaints, happened }).toEqual({ complaints: [], happened: events.map(({ kind }) => kind) });
+  },
+  limitMs,
+);
+
+test(
   'one seed gives one story, and another seed another',
   async () => {
     const bundle = await loadWorkflows();

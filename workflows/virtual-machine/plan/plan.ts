@@ -103,7 +103,7 @@ function toPlan(context: Context, outcome: Outcome, isAfterStep: boolean): Virtu
       const { reason, message, retryAtMs } = outcome;
       const waiting = outcome.holdsUp === false && !desired.deleting ? waitForGuest(context) : null;
       if (waiting !== null) return waiting;
-      if (reason === errors.Stopped.reason)
+      if (outcome.requeue && reason === errors.Stopped.reason)
         return wait(reason, reason, `\`drover stop\` to be lifted: ${message}`, retryAtMs, slot);
       const phase = blockedReasons.includes(reason) ? reason : 'Failed';
       if (outcome.requeue) return wait(phase, reason, `another try: ${message}`, retryAtMs, slot);
