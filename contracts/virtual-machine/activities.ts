@@ -14,6 +14,7 @@ import type {
   ObservedGroup,
   ObservedImageCache,
   ObservedImage,
+  Lacking,
   ObservedNetwork,
   PlacedAt,
   Placement,
@@ -114,6 +115,8 @@ export interface ObservedObjects {
   bootstrap: Fetched<ObservedBootstrap> | null;
   /** The image's item or path by the CD-ROM's name; null: the image is not ready. */
   isos: Record<string, string | null>;
+  /** Why it is not, by the CD-ROM's name. Left out: all are. */
+  lackingIsos?: Record<string, Lacking>;
   /**
    * Network by the interface's name, in the order of the spec; null: it names none, and gets the one that the settings
    * have for such.
@@ -295,6 +298,8 @@ export interface VcenterObservation {
   probe: { passed: boolean; message: string } | null;
   /** Path of the ISO by the CD-ROM's name. */
   isos: Record<string, string | null>;
+  /** Why one that was asked for has none, by the CD-ROM's name. Left out: all have. */
+  lackingIsos?: Record<string, Lacking>;
 }
 
 /** The object that owns a VM: written into the VM by the very call that makes it, and compared before each mutation. */

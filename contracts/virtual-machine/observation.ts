@@ -41,6 +41,15 @@ export type Fetched<Value> =
       unknownKind?: true;
     };
 
+/** Why a part of what a VM needs is not there, or not known. */
+export interface Lacking {
+  /** A condition reason. */
+  reason: string;
+  message: string;
+  /** No answer has come: it may be there, and is looked for soon. Left out: somebody has to put it right. */
+  mayPass?: true;
+}
+
 /** Null: the spec names none. */
 export interface Prerequisites {
   class: Fetched<ObservedClass> | null;
@@ -52,8 +61,10 @@ export interface Prerequisites {
   /** Every Secret that the bootstrap names was read; only what it comes to is returned. */
   bootstrap: Fetched<ObservedBootstrap> | null;
   network: ObservedNetwork | null;
-  /** Path of the ISO by the CD-ROM's name; null: its image is not ready. */
+  /** Path of the ISO by the CD-ROM's name; null: there is none now. */
   isos: Record<string, string | null>;
+  /** Why there is none, by the CD-ROM's name. Left out: there are all. */
+  lackingIsos?: Record<string, Lacking>;
 }
 
 export interface ObservedClass extends AppliedClass {

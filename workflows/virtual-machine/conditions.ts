@@ -18,6 +18,7 @@ import { diffConfig, isPaused, type ConfigDifference } from './plan/config.ts';
 import { locationMismatch } from './plan/location.ts';
 import { judgeEvaluation, judgePolicies } from './plan/policies.ts';
 import { needsTools, powerStateOf } from './plan/power.ts';
+import { lackOfIsos } from './plan/prerequisites.ts';
 import { judgeResize } from './plan/want-config.ts';
 import { execute, failureOf, success, type Context, type Outcome, type VmContext } from './plan/context.ts';
 import { judgeProgress } from './plan/no-progress.ts';
@@ -28,7 +29,7 @@ export function describeVm(context: VmContext): Record<string, ConditionUpdate |
   const { desired, observed, settings, vm } = context;
   const difference = diffConfig(context);
   const controllers = judgeControllers(difference);
-  const cdroms = judgeSynced(context, difference, 'cdrom');
+  const cdroms = judgeCdroms(context, difference);
   const volumes = judgeVolumesCondition(context);
   return {
     [types.created]: yes(types.created),
@@ -216,6 +217,13 @@ function judgeCompute(context: VmContext, difference: ConfigDifference): Conditi
         `The VM does not have ${missing.join(', ')} of its class: a change of the class brings it (virtualMachine.resize: all, while the VM is off), or the VM is made anew`,
       )
     : judged;
+}
+
+function judgeCdroms(context: VmContext, difference: ConfigDifference): ConditionUpdate {
+  const lacking = lackOfIsos(context.desired.cdroms, context.observed.prerequisites);
+  return lacking === null
+    ? judgeSynced(context, difference, 'cdrom')
+    : no(types.cdromVerified, lacking.reason, lacking.message);
 }
 
 function judgeControllers({ controllers }: ConfigDifference): ConditionUpdate {

@@ -89,6 +89,20 @@ test.each(['notFound', 'forbidden'] as const)('what is %s stays so', (is) => {
   ).toMatchObject({ class: missing, storageClass: missing });
 });
 
+test('why a drive has no ISO is said by Kubernetes of its image, and by vCenter of its file', () => {
+  const ofImage = { reason: 'NotFound', message: 'no image' };
+  const ofFile = { reason: 'NotReady', message: 'no file' };
+  const composed = composeObservation(
+    {},
+    { ...objects, isos: { a: null, b: 'item-b' }, lackingIsos: { a: ofImage } },
+    { ...facts, isos: { a: null, b: null }, lackingIsos: { b: ofFile } },
+  );
+  expect(composed.prerequisites).toMatchObject({
+    isos: { a: null, b: null },
+    lackingIsos: { a: ofImage, b: ofFile },
+  });
+});
+
 test('vCenter is asked about the VM by everything that it may be found by', () => {
   const desired = desiredOf({ instanceUuid: 'uuid-1', zone: 'zone-a', clusterModule: 'web' });
   expect(

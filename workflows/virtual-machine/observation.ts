@@ -12,6 +12,7 @@ import type {
   Placement,
   ObservedPolicy,
   ObservedStorage,
+  Prerequisites,
   VirtualMachineObservation,
 } from '../../contracts/virtual-machine/observation.ts';
 
@@ -49,6 +50,7 @@ export function composeObservation(
       bootstrap: objects.bootstrap,
       network: found.network,
       isos: found.isos,
+      ...joinLackingIsos(objects.lackingIsos, found.lackingIsos),
     },
     imageCache: objects.imageCache,
     group:
@@ -104,3 +106,9 @@ function joinStorage(
   if (found?.kind !== 'found') return found;
   return { kind: 'found', value: { ...found.value, ...(storage ?? { hasDatastore: false, encrypted: false }) } };
 }
+
+const joinLackingIsos = (
+  ofImages: ObservedObjects['lackingIsos'],
+  ofFiles: VcenterObservation['lackingIsos'],
+): Pick<Prerequisites, 'lackingIsos'> =>
+  ofImages === undefined && ofFiles === undefined ? {} : { lackingIsos: { ...ofImages, ...ofFiles } };

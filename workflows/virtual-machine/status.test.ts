@@ -407,6 +407,15 @@ const conditionRows: [why: string, given: Given, type: string, expected: string]
     'VirtualMachineHardwareDeviceConfigVerified',
     'False HardwareDeviceConfigMismatch',
   ],
+  [
+    'a drive has no ISO, as its image is gone',
+    {
+      desired: { cdroms: [{ name: 'cd1', connected: true, allowGuestControl: true }] },
+      prerequisites: { lackingIsos: { cd1: { reason: 'NotFound', message: 'm' } } },
+    },
+    'VirtualMachineHardwareCDROMVerified',
+    'False NotFound',
+  ],
   ['its disks are its own', {}, 'VirtualMachineDiskPromotionSynced', 'nothing'],
   [
     'its disks are linked',

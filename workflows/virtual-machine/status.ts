@@ -73,7 +73,7 @@ export function describeStatus(context: Context, plan: VirtualMachinePlan): Virt
   const found = findOwn(desired, observed.candidates);
   const vm = found.kind === 'own' && observed.vm?.moId === found.moId ? observed.vm : null;
   const judged = judgePrerequisites(desired, observed.prerequisites).filter(
-    ({ type }) => vm === null || !neededOnce.includes(type),
+    ({ type }) => vm === null || !judgedOtherwise.includes(type),
   );
   const prerequisites = Object.fromEntries(judged.map(({ type, condition }) => [type, condition]));
   const given = Object.fromEntries(desired.givenConditions.map((condition) => [condition.type, condition]));
@@ -105,8 +105,8 @@ export function describeStatus(context: Context, plan: VirtualMachinePlan): Virt
   );
 }
 
-/** What a VM was made from may be gone: its conditions stay as they were. */
-const neededOnce: readonly string[] = [types.imageReady, types.storageReady];
+/** Of a VM that is there. What it was made from may be gone: its conditions stay as they were. */
+const judgedOtherwise: readonly string[] = [types.imageReady, types.storageReady, types.cdromVerified];
 
 function toPatch(
   { observed }: Context,

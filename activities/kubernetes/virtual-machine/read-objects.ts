@@ -7,6 +7,7 @@ import type { ObservedObjects } from '../../../contracts/virtual-machine/activit
 import type { DesiredVirtualMachine, VirtualMachineSettings } from '../../../contracts/virtual-machine/lifecycle.ts';
 import { drivesOf } from '../../../contracts/virtual-machine/older-versions.ts';
 import type { Fetched, ObservedImageCache, ObservedImage } from '../../../contracts/virtual-machine/observation.ts';
+import { lackOfImage } from '../../../contracts/virtual-machine/image-readiness.ts';
 import { readClass, readImage, readPolicy } from '../../../contracts/virtual-machine/read-prerequisites.ts';
 import { resources } from '../../../runtime/kubernetes/resources.ts';
 import { fetchObject } from '../lib/fetch-object.ts';
@@ -55,7 +56,7 @@ export async function readVirtualMachineObjects(
     storageClass: storage,
     ...(instance !== null && { instanceStorageClass: instance }),
     bootstrap,
-    isos,
+    ...isos,
     networks: (object.spec?.network?.interfaces ?? []).map(({ name, network }) => ({
       name,
       network: network?.name || null,
@@ -142,13 +143,23 @@ async function readIsos(
   tools: ReadTools,
   { spec }: VirtualMachine,
   namespace: string,
-): Promise<ObservedObjects['isos']> {
-  const drives = drivesOf(spec);
-  const rows = drives.map(async ({ name, image }): Promise<[string, string | null]> => {
-    const found = await fetchImage(tools, namespace, image);
-    return [name, found?.kind === 'found' && found.value.ready?.status === 'True' ? found.value.providerItemId : null];
-  });
-  return Object.fromEntries(await Promise.all(rows));
+): Promise<Pick<ObservedObjects, 'isos' | 'lackingIsos'>> {
+  const rows = await Promise.all(
+    drivesOf(spec).map(async ({ name, image }) => {
+      const fetched = await fetchImage(tools, namespace, image);
+      const lacking = lackOfImage(image, fetched);
+      return {
+        name,
+        lacking,
+        item: lacking === null && fetched?.kind === 'found' ? fetched.value.providerItemId : null,
+      };
+    }),
+  );
+  const lackingIsos = rows.flatMap(({ name, lacking }) => (lacking === null ? [] : [[name, lacking] as const]));
+  return {
+    isos: Object.fromEntries(rows.map(({ name, item }) => [name, item])),
+    ...(lackingIsos.length > 0 && { lackingIsos: Object.fromEntries(lackingIsos) }),
+  };
 }
 
 /** The one that the VM waits for, else the one of its image. Null: fast deploy is off, or the image is not known. */

@@ -233,7 +233,13 @@ const facts: [why: string, answers: Record<string, unknown>, facts: object][] = 
       }),
       'virtualmachineimages/vmi-1': image('VirtualMachineImage', [ready('False')]),
     },
-    { isos: { cd1: null, cd2: null } },
+    {
+      isos: { cd1: null, cd2: null },
+      lackingIsos: {
+        cd1: { reason: expect.any(String) },
+        cd2: { reason: 'NotFound', message: 'There is no VirtualMachineImage x' },
+      },
+    },
   ],
   [
     'networks in their order',

@@ -1,4 +1,6 @@
-import { pathInDatastore } from './isos.ts';
+import { droverFailure } from '../../../runtime/failure.ts';
+import type { VcenterRest } from '../rest/client.ts';
+import { isoPaths, openIsos, pathInDatastore } from './isos.ts';
 
 const url = 'ds:///vmfs/volumes/5f1b-7a/';
 const rows: [what: string, uri: string, url: string, path: string | null][] = [
@@ -12,3 +14,38 @@ const rows: [what: string, uri: string, url: string, path: string | null][] = [
   ['of no file', url, url, null],
 ];
 test.each(rows)('a file %s', (_, uri, of, path) => expect(pathInDatastore(uri, of)).toBe(path));
+
+const never = new AbortController().signal;
+/** The files of items, by the item's id; an error: what the content library says instead. */
+const pathsOf = (items: Record<string, object[] | Error>, asked: Record<string, string | null>, signal = never) => {
+  const call = ({ query }: { query?: Record<string, string> }) => {
+    const found = items[query?.['library_item_id'] ?? ''] ?? droverFailure('VsphereObjectNotFound', 'gone');
+    return found instanceof Error ? Promise.reject(found) : Promise.resolve(found);
+  };
+  const rest = { vcenter: 'vc', call, close: () => Promise.resolve() } as unknown as VcenterRest;
+  const datastore = { properties: { name: 'fast', 'summary.url': url } };
+  const tools = { gateway: { retrieve: () => Promise.resolve([datastore]) }, scope: { signal } };
+  return isoPaths(tools as never, openIsos(rest, { monotonicMs: () => 0 }), asked);
+};
+const file = (name: string, uri: string) => [
+  { name, storage_backing: { datastore_id: 'datastore-1' }, storage_uris: [uri] },
+];
+
+test('a drive without an ISO is told with the reason', async () => {
+  const items = {
+    iso: file('a.iso', `${url}contentlib-1/a.iso`),
+    ovf: file('a.ovf', `${url}contentlib-1/a.ovf`),
+    elsewhere: file('a.iso', 'ds:///vmfs/volumes/vsan:6/a.iso'),
+  };
+  expect(
+    await pathsOf(items, { cd: 'iso', path: '[ds] b.iso', unready: null, ovf: 'ovf', gone: 'x', vsan: 'elsewhere' }),
+  ).toEqual({
+    isos: { cd: '[fast] contentlib-1/a.iso', path: '[ds] b.iso', unready: null, ovf: null, gone: null, vsan: null },
+    lackingIsos: {
+      ovf: { reason: 'NotReady', message: expect.stringContaining('has no ISO') },
+      gone: { reason: 'NotFound', message: expect.stringContaining('no item x') },
+      vsan: { reason: 'NotReady', message: expect.stringContaining('no path in a datastore') },
+    },
+  });
+  expect(await pathsOf(items, { cd: 'iso' })).toEqual({ isos: { cd: '[fast] contentlib-1/a.iso' } });
+});

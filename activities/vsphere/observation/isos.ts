@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
-import type { ObservationRequest } from '../../../contracts/virtual-machine/activities.ts';
+import type { ObservationRequest, VcenterObservation } from '../../../contracts/virtual-machine/activities.ts';
+import type { Lacking } from '../../../contracts/virtual-machine/observation.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { failureCode } from '../../../runtime/failure.ts';
 import type { Tools } from '../dependencies.ts';
@@ -12,8 +13,8 @@ const rememberedMs = 5 * 60_000;
 
 /** Paths of ISOs as vim25 has them, `[datastore] folder/file.iso`. */
 export interface Isos {
-  /** Null: it has no ISO, or is not there. */
-  pathOf(tools: Pick<Tools, 'gateway' | 'scope'>, item: string): Promise<string | null>;
+  /** Why there is none, where it has no ISO, or is not there. */
+  pathOf(tools: Pick<Tools, 'gateway' | 'scope'>, item: string): Promise<string | Lacking>;
 }
 
 const datastoreSchema = z.object({ name: z.string(), 'summary.url': z.string() });
@@ -28,9 +29,18 @@ export function openIsos(rest: VcenterRest, clock: Pick<Clock, 'monotonicMs'>): 
       if (before !== undefined && clock.monotonicMs() < before.untilMs) return before.path;
       known.delete(item);
       const file = await findIso(rest, item, signal).catch((error: unknown) =>
-        failureCode(error) === 'VsphereObjectNotFound' ? null : Promise.reject(error),
+        failureCode(error) === 'VsphereObjectNotFound' ? 'gone' : Promise.reject(error),
       );
-      if (file === null) return null;
+      if (file === 'gone')
+        return {
+          reason: 'NotFound',
+          message: `there is no item ${item} in the content libraries. Name another image, or publish it again`,
+        };
+      if (file === null)
+        return {
+          reason: 'NotReady',
+          message: `item ${item} of the content library has no ISO in a datastore. Name the image of an ISO, and see that its content is downloaded`,
+        };
       const [datastore] = await gateway.retrieve(
         {
           propSet: [{ type: 'Datastore', pathSet: ['name', 'summary.url'] }],
@@ -40,7 +50,11 @@ export function openIsos(rest: VcenterRest, clock: Pick<Clock, 'monotonicMs'>): 
       );
       const read = datastoreSchema.safeParse(datastore?.properties).data;
       const inside = read === undefined ? null : pathInDatastore(file.uri, read['summary.url']);
-      if (read === undefined || inside === null) return null;
+      if (read === undefined || inside === null)
+        return {
+          reason: 'NotReady',
+          message: `the ISO of item ${item} is at ${file.uri}, which is no path in a datastore. Move its content library to another datastore`,
+        };
       const path = `[${read.name}] ${inside}`;
       known.set(item, { path, untilMs: clock.monotonicMs() + rememberedMs });
       return path;
@@ -48,18 +62,24 @@ export function openIsos(rest: VcenterRest, clock: Pick<Clock, 'monotonicMs'>): 
   };
 }
 
-export const isoPaths = async (
+export async function isoPaths(
   tools: Pick<Tools, 'gateway' | 'scope'>,
   isos: Isos,
   asked: ObservationRequest['isos'],
-): Promise<Record<string, string | null>> =>
-  Object.fromEntries(
-    await Promise.all(
-      Object.entries(asked).map(
-        async ([name, item]) => [name, item === null ? null : await isos.pathOf(tools, item)] as const,
-      ),
+): Promise<Pick<VcenterObservation, 'isos' | 'lackingIsos'>> {
+  const rows = await Promise.all(
+    Object.entries(asked).map(
+      async ([name, item]) => [name, item === null ? null : await isos.pathOf(tools, item)] as const,
     ),
   );
+  const lacking = rows.flatMap(([name, found]) =>
+    found === null || typeof found === 'string' ? [] : [[name, found] as const],
+  );
+  return {
+    isos: Object.fromEntries(rows.map(([name, found]) => [name, typeof found === 'string' ? found : null])),
+    ...(lacking.length > 0 && { lackingIsos: Object.fromEntries(lacking) }),
+  };
+}
 
 const storage = z.array(
   z.looseObject({

@@ -104,7 +104,7 @@ export async function observeVirtualMachineInVcenter(
       settingsOf(gateway.vcenter),
     ),
     probe: own === null ? null : probeGuestInfo(request.guestInfo, own.vm.config?.extraConfig ?? null),
-    isos,
+    ...isos,
   };
 }
 

@@ -15,6 +15,7 @@ const policy = {
     value: { name: 'p', deleting: false, folder: null, resourcePool: null, modules: { web: 'module-1' } },
   },
 };
+const drive = { cdroms: [{ name: 'cd1', connected: true, allowGuestControl: true }] };
 const large = {
   class: {
     kind: 'found' as const,
@@ -46,6 +47,8 @@ const rows: [why: string, given: Given, does: string][] = [
   ['Verify connection state: not known is not refused', { vm: { connectionState: null } }, 'success'],
   ['Verify resource pool: it is in none', { vm: { resourcePool: null } }, 'stop NoResourcePool'],
   ['nothing differs', {}, 'success'],
+  ['a drive has no ISO, and it is no VM as its spec wants it', { desired: drive }, 'lack NotReady'],
+  ['nor is one that is left alone', { desired: drive, vm: { powerState: 'suspended' } }, 'lack NotReady'],
   [
     'Get VM update arguments: without its class, what is there stays',
     { prerequisites: { class: { kind: 'notFound', message: '' } } },

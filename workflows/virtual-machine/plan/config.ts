@@ -23,6 +23,7 @@ import { isLinux } from './guest-family.ts';
 import { diffNuma } from './numa.ts';
 import { describeApplied, judgeResize, ownershipMetadata, wantCompute, wantExtraConfig } from './want-config.ts';
 import { diffPolicyTags, judgePolicies } from './policies.ts';
+import { lackOfIsos } from './prerequisites.ts';
 import { isPromotion, waitForPromotion } from './running-task.ts';
 import { planRestartIntent } from './restart.ts';
 import { execute, lack, patch, recheck, stop, success, type VmContext } from './context.ts';
@@ -58,14 +59,24 @@ export function planConfig(context: VmContext): Outcome {
       { kind: 'awaitTask', task: vm.task.id, deadlineMs: settings.taskMs },
     ]);
   }
-  if (due.kind !== 'success' || isLeftAlone(vm)) return due;
+  if (due.kind !== 'success') return due;
+  if (isLeftAlone(vm)) return recheckLacks(context);
   const resize = judgeResize(desired, observed.prerequisites.class, settings);
   if (resize.apply !== null && vm.powerState === 'poweredOff') {
     return patch('config', `Note that class ${resize.apply.name} was applied`, {
       annotations: { [virtualMachineAnnotations.lastResizedClass]: describeApplied(resize.apply) },
     });
   }
-  return success;
+  return recheckLacks(context);
+}
+
+/** Before its first start it waits for its drives, later they hold nothing up. The events of images are for both. */
+function recheckLacks({ desired, observed, settings, nowMs }: VmContext): Outcome {
+  const lacking = lackOfIsos(desired.cdroms, observed.prerequisites);
+  if (lacking === null) return success;
+  const { reason, message, mayPass } = lacking;
+  const retryAtMs = nowMs + (mayPass ? settings.pollMs : settledRecheckMs);
+  return { kind: 'failed', requeue: true, reason, message, retryAtMs, holdsUp: false };
 }
 
 function planDue(context: VmContext, changeVersion: string, moId: string): Outcome {

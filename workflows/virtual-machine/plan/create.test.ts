@@ -41,6 +41,11 @@ const rows: [why: string, given: Given, does: string][] = [
     'wait WaitingForPrerequisites',
   ],
   [
+    'GetArgs: a drive has no ISO, and none is made without it',
+    { desired: { cdroms: [{ name: 'cd1', connected: true, allowGuestControl: true }] } },
+    'wait WaitingForPrerequisites',
+  ],
+  [
     'GetArgs: there is no room',
     { observed: { placement: { kind: 'notReady', message: 'no room' } } },
     'wait WaitingForPrerequisites',

@@ -115,8 +115,8 @@ export interface DeviceDifference {
 }
 
 /**
- * Drives are added and removed while the VM is off; whether one is connected can change at any time. An ISO that is not
- * ready is left out.
+ * Drives are added and removed while the VM is off; whether one is connected can change at any time. Of a
+ * drive whose ISO is not known nothing is changed: `planConfig` says so.
  */
 export function diffCdroms(
   wanted: readonly WantedCdrom[],

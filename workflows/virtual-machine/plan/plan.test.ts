@@ -54,7 +54,14 @@ const noAddress = { guest: guestOf({ primaryIp4: null }) };
 const polled = { asyncSignal: false };
 const noSecret = { bootstrap: { kind: 'notFound' as const, message: 'There is no Secret s' } };
 
+const drive = { cdroms: [{ name: 'cd1', connected: true, allowGuestControl: true }] };
+
 const rows: [why: string, given: Given, comesTo: string][] = [
+  ['a drive has no ISO: it is not reconciled', { desired: drive }, 'wait Failed'],
+  ['and is powered off all the same', { desired: { ...drive, powerState: 'PoweredOff' } }, 'power PoweringOff'],
+  ['and on', { desired: drive, vm: off }, 'power PoweringOn'],
+  ['but for its first start', { desired: { ...drive, firstBootDone: false }, vm: off }, 'wait PoweringOn'],
+
   ['CheckDeletion No: ReconcileNormal', { vm: off }, 'power PoweringOn'],
   ['CheckDeletion Yes: ReconcileDelete', { desired: deleting, vm: off }, 'destroy Deleting'],
   ['its Secret is gone: no run waits for it', { prerequisites: noSecret }, 'blocked BootstrapNotReady'],
@@ -236,6 +243,22 @@ const rows: [why: string, given: Given, comesTo: string][] = [
   ],
   ['requeue: not for ever', { vm: noAddress, settings: polled, nowMs: beginMs + 60 * minute }, 'reconciled Reconciled'],
 ];
+
+test('a drive without an ISO is looked at again, also where the first start waits for it', () => {
+  const untilOf = (mayPass: object, given: Given = {}): unknown =>
+    planOf({
+      ...given,
+      desired: { ...drive, ...given.desired },
+      prerequisites: { lackingIsos: { cd1: { reason: 'GetError', message: 'm', ...mayPass } } },
+    });
+  const nowMs = beginMs + 2 * minute;
+  expect(untilOf({})).toMatchObject({ reason: 'GetError', untilMs: nowMs + 10 * minute });
+  expect(untilOf({ mayPass: true })).toMatchObject({ untilMs: nowMs + settings.pollMs });
+  expect(untilOf({}, { desired: { firstBootDone: false }, vm: off })).toMatchObject({
+    reason: 'PoweringOn',
+    untilMs: nowMs + 10 * minute,
+  });
+});
 
 test.each(rows)('Reconcile: %s', (_why, given, comesTo) => {
   expect(short(planOf(given))).toBe(comesTo);

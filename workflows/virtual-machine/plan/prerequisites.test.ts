@@ -23,6 +23,8 @@ const not = (kind: 'notFound' | 'forbidden' | 'invalid' | 'internalError' | 'fai
   message: 'its message',
 });
 
+const drive = { cdroms: [{ name: 'cd1', connected: true, allowGuestControl: true }] };
+
 type Row = [
   why: string,
   given: Partial<Prerequisites>,
@@ -134,6 +136,21 @@ const rows: Row[] = [
   ['a network that was not read', { network: null }, 'VirtualMachineNetworkReady', 'False NotReady'],
   ['no network at all', { network: null }, 'VirtualMachineNetworkReady', 'none', { networkDisabled: true }],
   ['no cards', { network: null }, 'VirtualMachineNetworkReady', 'none', { networkCards: [] }],
+  ['drives with their ISOs', { isos: { cd1: '[ds] a.iso' } }, 'VirtualMachineHardwareCDROMVerified', 'none', drive],
+  [
+    'a drive whose image is not ready',
+    { isos: { cd1: null } },
+    'VirtualMachineHardwareCDROMVerified',
+    'False NotReady',
+    drive,
+  ],
+  [
+    'a drive whose image is missing',
+    { isos: { cd1: null }, lackingIsos: { cd1: { reason: 'NotFound', message: 'm' } } },
+    'VirtualMachineHardwareCDROMVerified',
+    'False NotFound',
+    drive,
+  ],
 ];
 
 test.each(rows)('Get create arguments: %s', (_why, given, type, message, desired = {}) => {

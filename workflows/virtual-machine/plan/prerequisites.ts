@@ -2,13 +2,13 @@ import type { ConditionUpdate } from '../../../contracts/conditions.ts';
 import type { DesiredVirtualMachine } from '../../../contracts/virtual-machine/lifecycle.ts';
 import {
   no,
-  objectReasons,
   requiredKeyNotFound,
   trueReason,
   virtualMachineConditions,
   yes,
 } from '../../../contracts/virtual-machine/conditions.ts';
-import type { Fetched, ObservedImage, Prerequisites } from '../../../contracts/virtual-machine/observation.ts';
+import { lackOfImage, readReasons } from '../../../contracts/virtual-machine/image-readiness.ts';
+import type { Fetched, Lacking, ObservedImage, Prerequisites } from '../../../contracts/virtual-machine/observation.ts';
 
 /** What a prerequisite comes to: its condition, or none. */
 export interface Judged {
@@ -25,11 +25,9 @@ const unmet = (type: string, reason: string, message: string): Judged => ({
 });
 const none = (type: string): Judged => ({ type, condition: null });
 
-const reasons = { ...objectReasons, failed: objectReasons.getError } as const;
-
 /** An object that could not be read, with the message of the generic map. */
 const unread = (type: string, fetched: Exclude<Fetched<unknown>, { kind: 'found' }>): Judged =>
-  unmet(type, reasons[fetched.kind], fetched.message);
+  unmet(type, readReasons[fetched.kind], fetched.message);
 
 /** Every prerequisite of a VM, all of them judged at once. */
 export function judgePrerequisites(desired: DesiredVirtualMachine, given: Prerequisites): Judged[] {
@@ -40,6 +38,7 @@ export function judgePrerequisites(desired: DesiredVirtualMachine, given: Prereq
     judgeBootstrap(given),
     judgeStorage(desired, given),
     judgeNetwork(desired, given),
+    judgeCdroms(desired, given),
   ];
 }
 
@@ -53,28 +52,11 @@ function judgeClass({ class: fetched }: Prerequisites): Judged {
     : unmet(types.classReady, 'NotSupported', `VirtualMachineClass ${name}: ${refused.join('; ')}`);
 }
 
-const imageKinds = ['VirtualMachineImage', 'ClusterVirtualMachineImage'];
-const providerKinds = ['ContentLibraryItem', 'ClusterContentLibraryItem', 'VirtualMachine'];
-
 function judgeImage({ image }: DesiredVirtualMachine, fetched: Fetched<ObservedImage> | null): Judged {
   const type = types.imageReady;
   if (image === null) return unmet(type, 'NotSet', 'spec.image names no image');
-  if (!imageKinds.includes(image.kind))
-    return unmet(type, 'UnknownKind', `${image.kind} is no kind of image; ${imageKinds.join(' and ')} are`);
-  if (fetched === null) return unmet(type, 'Unknown', `${image.kind} ${image.name} was not read`);
-  if (fetched.kind !== 'found') return unread(type, fetched);
-  const { ready, providerKind, providerItemId } = fetched.value;
-  if (providerKind !== null && !providerKinds.includes(providerKind))
-    return unmet(
-      type,
-      'NotSupported',
-      `${image.name} comes from a ${providerKind}; drover makes VMs from ${providerKinds.join(', ')}`,
-    );
-  if (ready === null || ready.status === 'Unknown')
-    return unmet(type, 'Unknown', `${image.name} has no condition Ready`);
-  if (ready.status === 'False') return unmet(type, ready.reason === '' ? 'NotReady' : ready.reason, ready.message);
-  if (providerItemId === null) return unmet(type, 'NotReady', `${image.name} does not say which item it is`);
-  return met(type);
+  const lacking = lackOfImage(image, fetched);
+  return lacking === null ? met(type) : unmet(type, lacking.reason, lacking.message);
 }
 
 function judgePolicy({ clusterModule }: DesiredVirtualMachine, { resourcePolicy }: Prerequisites): Judged {
@@ -105,7 +87,7 @@ function judgeStorage(
 ): Judged {
   const type = types.storageReady;
   if (storageClass === null) return unmet(type, 'StorageClassRequired', 'spec.storageClass names no storage class');
-  if (fetched === null) return unmet(type, reasons.failed, `StorageClass ${storageClass} was not read`);
+  if (fetched === null) return unmet(type, readReasons.failed, `StorageClass ${storageClass} was not read`);
   if (fetched.kind !== 'found') return unread(type, fetched);
   // A VM of it would not be encrypted, and nothing would show that.
   if (fetched.value.encrypted)
@@ -135,6 +117,30 @@ function judgeNetwork({ networkDisabled, networkCards }: DesiredVirtualMachine, 
     return found === undefined || found.backing === null ? [`${name}: ${found?.message ?? 'it was not read'}`] : [];
   });
   return missing.length === 0 ? met(type) : unmet(type, 'NotReady', missing.join('; '));
+}
+
+/** A guest may boot from a drive, or find what sets it up there: without one of them no VM is made. */
+function judgeCdroms({ cdroms }: DesiredVirtualMachine, given: Prerequisites): Judged {
+  const type = types.cdromVerified;
+  const lacking = lackOfIsos(cdroms, given);
+  return lacking === null ? none(type) : unmet(type, lacking.reason, lacking.message);
+}
+
+/** What drives have no ISO, and why, with the reason of the first. Null: there are all. Pure. */
+export function lackOfIsos(
+  cdroms: DesiredVirtualMachine['cdroms'],
+  { isos, lackingIsos = {} }: Pick<Prerequisites, 'isos' | 'lackingIsos'>,
+): Lacking | null {
+  const lacking = cdroms
+    .filter(({ name }) => (isos[name] ?? null) === null)
+    .map(({ name }) => ({ name, ...(lackingIsos[name] ?? { reason: 'NotReady', message: 'its image is not ready' }) }));
+  const [first] = lacking;
+  if (first === undefined) return null;
+  return {
+    reason: first.reason,
+    message: lacking.map(({ name, message }) => `CD-ROM ${name}: ${message}`).join('; '),
+    ...(lacking.some(({ mayPass }) => mayPass === true) && { mayPass: true as const }),
+  };
 }
 
 /** What keeps a VM from being made, in a sentence; null: nothing. */

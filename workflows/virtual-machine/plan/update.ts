@@ -122,7 +122,9 @@ function aggregate(unfinished: readonly { stage: Stage; outcome: Outcome }[]): O
   }
   const [first] = waits;
   if (first === undefined) return success;
-  const times = waits.map(({ untilMs }) => untilMs).filter((ms) => ms !== null);
+  // What is lacking is looked at again meanwhile.
+  const again = errors.filter(({ requeue }) => requeue).map(({ retryAtMs }) => retryAtMs);
+  const times = [...again, ...waits.map(({ untilMs }) => untilMs)].filter((ms) => ms !== null);
   return {
     ...first,
     message: waits.map((one) => one.message).join(', and for '),
