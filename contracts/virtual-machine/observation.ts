@@ -240,6 +240,8 @@ export interface ObservedVm {
   hasSnapshots?: true;
   /** The one that it shall be in, where it is. */
   clusterModule: string | null;
+  /** Why it is not known whether it is in that. Left out: it is known, or none is asked about. */
+  unknownModule?: Lacking;
   /** The disks that did not come with it by their UUID (`diskKeyOf`), as the status shows volumes. */
   disksByUuid: Record<string, Partial<VolumeStatus>>;
   /**

@@ -195,6 +195,34 @@ export function vcenterRestContract(open: () => Promise<VsphereCounterpart>): vo
       expect(await context.requests('GET /com/vmware/content/library/item/storage')).toEqual([]);
     });
 
+    test('that the REST API does not tell keeps nothing of the VM from being observed', async () => {
+      const clusterId = (await gateway.findByPath('/DC0/host/DC0_C0', never))?.value ?? '';
+      await makeVm(activities, context.newVm('unlisted'));
+      await context.control.inject({
+        method: 'GET /com/vmware/content/library/item/storage',
+        does: 'status',
+        status: 503,
+      });
+      await context.control.inject({
+        method: 'GET /vcenter/cluster/modules/vm/*/members',
+        does: 'status',
+        status: 503,
+      });
+      const lacking = { reason: 'VsphereUnavailable', message: expect.stringContaining('503'), mayPass: true };
+      expect(
+        await activities.observeVirtualMachineInVcenter(
+          context.observationRequest('unlisted', {
+            isos: { cd: uidOf('an item') },
+            modules: { [clusterId]: uidOf('a module') },
+          }),
+        ),
+      ).toMatchObject({
+        isos: { cd: null },
+        lackingIsos: { cd: lacking },
+        vm: { powerState: 'poweredOff', clusterModule: null, unknownModule: lacking },
+      });
+    });
+
     test('is in the drive of a VM that is made of it', async () => {
       const { isos } = await activities.observeVirtualMachineInVcenter(
         context.observationRequest('installed', { isos: { cd: library.iso } }),

@@ -1,5 +1,6 @@
 import { droverFailure } from '../../../runtime/failure.ts';
 import type { VcenterRest } from '../rest/client.ts';
+import { testClock } from '../../../test/fixtures/activities/nova.ts';
 import { isoPaths, openIsos, pathInDatastore } from './isos.ts';
 
 const url = 'ds:///vmfs/volumes/5f1b-7a/';
@@ -24,7 +25,7 @@ const pathsOf = (items: Record<string, object[] | Error>, asked: Record<string, 
   };
   const rest = { vcenter: 'vc', call, close: () => Promise.resolve() } as unknown as VcenterRest;
   const datastore = { properties: { name: 'fast', 'summary.url': url } };
-  const tools = { gateway: { retrieve: () => Promise.resolve([datastore]) }, scope: { signal } };
+  const tools = { gateway: { retrieve: () => Promise.resolve([datastore]) }, scope: { signal }, clock: testClock() };
   return isoPaths(tools as never, openIsos(rest, { monotonicMs: () => 0 }), asked);
 };
 const file = (name: string, uri: string) => [
@@ -48,4 +49,23 @@ test('a drive without an ISO is told with the reason', async () => {
     },
   });
   expect(await pathsOf(items, { cd: 'iso' })).toEqual({ isos: { cd: '[fast] contentlib-1/a.iso' } });
+});
+
+test('a content library that fails is told of each drive, and keeps nothing else from being observed', async () => {
+  const items = {
+    iso: file('a.iso', `${url}contentlib-1/a.iso`),
+    down: droverFailure('VsphereUnavailable', '503'),
+    refused: droverFailure('VsphereNotPermitted', '403'),
+    defect: new TypeError('a defect'),
+  };
+  expect(await pathsOf(items, { cd: 'iso', down: 'down', refused: 'refused' })).toEqual({
+    isos: { cd: '[fast] contentlib-1/a.iso', down: null, refused: null },
+    lackingIsos: {
+      down: { reason: 'VsphereUnavailable', message: expect.stringContaining('503'), mayPass: true },
+      refused: { reason: 'VsphereNotPermitted', message: expect.stringContaining('403') },
+    },
+  });
+  await expect(pathsOf(items, { cd: 'defect' })).rejects.toThrow('a defect');
+  const aborted = AbortSignal.abort(new Error('cancelled'));
+  await expect(pathsOf(items, { cd: 'down' }, aborted)).rejects.toThrow('cancelled');
 });

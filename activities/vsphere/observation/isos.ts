@@ -7,6 +7,7 @@ import { failureCode } from '../../../runtime/failure.ts';
 import type { Tools } from '../dependencies.ts';
 import type { VcenterRest } from '../rest/client.ts';
 import { datastoreRef } from '../wire/values.ts';
+import { readPart } from './read-part.ts';
 
 /** An item's file stays where it is until the item is replaced. */
 const rememberedMs = 5 * 60_000;
@@ -62,14 +63,15 @@ export function openIsos(rest: VcenterRest, clock: Pick<Clock, 'monotonicMs'>): 
   };
 }
 
+/** One that cannot be read keeps nothing else from being observed. */
 export async function isoPaths(
-  tools: Pick<Tools, 'gateway' | 'scope'>,
+  tools: Pick<Tools, 'gateway' | 'scope' | 'clock'>,
   isos: Isos,
   asked: ObservationRequest['isos'],
 ): Promise<Pick<VcenterObservation, 'isos' | 'lackingIsos'>> {
   const rows = await Promise.all(
     Object.entries(asked).map(
-      async ([name, item]) => [name, item === null ? null : await isos.pathOf(tools, item)] as const,
+      async ([name, item]) => [name, item === null ? null : await pathOrLack(tools, isos, item)] as const,
     ),
   );
   const lacking = rows.flatMap(([name, found]) =>
@@ -80,6 +82,18 @@ export async function isoPaths(
     ...(lacking.length > 0 && { lackingIsos: Object.fromEntries(lacking) }),
   };
 }
+
+const pathOrLack = (
+  { gateway, scope, clock }: Pick<Tools, 'gateway' | 'scope' | 'clock'>,
+  isos: Isos,
+  item: string,
+): Promise<string | Lacking> =>
+  readPart(
+    clock,
+    scope.signal,
+    (signal) => isos.pathOf({ gateway, scope: { ...scope, signal } }, item),
+    (lacking) => lacking,
+  );
 
 const storage = z.array(
   z.looseObject({

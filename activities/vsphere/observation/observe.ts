@@ -15,6 +15,7 @@ import { probeGuestInfo } from './guest-info.ts';
 import { isoPaths, type Isos } from './isos.ts';
 import { choosePlace, slowest } from './place.ts';
 import type { Profiles } from './profiles.ts';
+import { readPart } from './read-part.ts';
 import { readCandidates, type FoundVm } from './read-candidates.ts';
 import { readSites, type Site } from './read-sites.ts';
 import { unnamedNetwork } from './site-paths.ts';
@@ -69,10 +70,10 @@ export async function observeVirtualMachineInVcenter(
   const place = own === null ? null : placeOf(own, sites);
   const zone = place?.zone ?? (placement.kind === 'placed' ? placement.at.zone : request.zone);
   const cluster = own?.pool?.owner ?? sites.find(({ paths }) => paths.zone === zone)?.cluster ?? null;
-  const clusterModule =
-    own === null ? null : await moduleOf(around.rest, own.vm.id, request.modules[cluster ?? ''], scope.signal);
+  const module = request.modules[cluster ?? ''];
+  const membership = own === null ? notIn : await moduleOf(tools, around.rest, own.vm.id, module);
   const vm =
-    own === null || place === null ? null : await observedVmOf(tools, own, { ...place, clusterModule }, request);
+    own === null || place === null ? null : await observedVmOf(tools, own, { ...place, ...membership }, request);
   // What is there keeps what it was made with.
   const isUnknown =
     own === null && request.profileId !== null && (await around.profiles.lacks(request.profileId, signal));
@@ -157,27 +158,35 @@ const observedVmOf = async (
     madeDisks: request.madeDisks,
   });
 
+type Membership = Pick<VmPlace, 'clusterModule' | 'unknownModule'>;
+const notIn: Membership = { clusterModule: null };
+
 /** The module that it shall be in, where it is. Null: it is not, none is asked about, or there is none. */
 async function moduleOf(
+  { clock, scope }: Pick<Tools, 'clock' | 'scope'>,
   rest: VcenterRest,
   vmId: string,
   module: string | undefined,
-  signal: AbortSignal,
-): Promise<string | null> {
-  if (module === undefined) return null;
-  try {
-    return (await isMember(rest, module, vmId, signal)) ? module : null;
-  } catch (error) {
-    if (failureCode(error) === 'VsphereObjectNotFound') return null;
-    throw error;
-  }
+): Promise<Membership> {
+  if (module === undefined) return notIn;
+  return readPart<Membership>(
+    clock,
+    scope.signal,
+    async (signal) => {
+      const isIn = await isMember(rest, module, vmId, signal).catch((error: unknown) =>
+        failureCode(error) === 'VsphereObjectNotFound' ? false : Promise.reject(error),
+      );
+      return isIn ? { clusterModule: module } : notIn;
+    },
+    (unknownModule) => ({ ...notIn, unknownModule }),
+  );
 }
 
 /** Pure. */
 export function placeOf(
   { vm, host, pool, folder, task }: FoundVm,
   sites: readonly Pick<Site, 'paths' | 'folder' | 'resourcePool' | 'cluster' | 'hosts'>[],
-): Omit<VmPlace, 'clusterModule'> {
+): Omit<VmPlace, keyof Membership> {
   const isIn = (id: string | null, parent: string | null | undefined, of: string | null): boolean =>
     of !== null && (id === of || parent === of);
   const inPool = sites.filter(({ resourcePool }) => isIn(vm.resourcePoolId, pool?.parent, resourcePool));

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import type { VirtualMachineStatus } from '../../../contracts/crds/virtual-machine.ts';
 import { readCardRecord } from '../../../contracts/virtual-machine/network-cards.ts';
-import type { ObservedTask, ObservedVm } from '../../../contracts/virtual-machine/observation.ts';
+import type { Lacking, ObservedTask, ObservedVm } from '../../../contracts/virtual-machine/observation.ts';
 import type { Tools } from '../dependencies.ts';
 import type { VirtualMachine } from '../types.ts';
 import { vim } from '../wire/kinds.ts';
@@ -35,6 +35,7 @@ export interface VmPlace {
   cpuMHz: number;
   task: ObservedTask | null;
   clusterModule: string | null;
+  unknownModule?: Lacking;
 }
 
 /**

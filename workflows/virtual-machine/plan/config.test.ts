@@ -142,6 +142,15 @@ const rows: [why: string, given: Given, does: string][] = [
   ],
   ['once', { desired: { clusterModule: 'web' }, prerequisites: policy, vm: { clusterModule: 'module-1' } }, 'success'],
   [
+    'not where vCenter does not say whether it is in it: that is looked at again, and holds nothing up',
+    {
+      desired: { clusterModule: 'web' },
+      prerequisites: policy,
+      vm: { unknownModule: { reason: 'VsphereNotPermitted', message: 'm' } },
+    },
+    'lack VsphereNotPermitted',
+  ],
+  [
     'bootstrap: data that have changed are written',
     { prerequisites: secrets('h2', null), desired: { bootstrapHashes: { config: 'h1', custom: null } } },
     'bootstrap, patchVirtualMachine',

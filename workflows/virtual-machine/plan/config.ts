@@ -9,7 +9,7 @@ import {
 } from '../../../contracts/virtual-machine/metadata.ts';
 import type { VirtualMachinePatch } from '../../../contracts/virtual-machine/mutations.ts';
 import { matchCards, readCardRecord } from '../../../contracts/virtual-machine/network-cards.ts';
-import type { ObservedVm } from '../../../contracts/virtual-machine/observation.ts';
+import type { Lacking, ObservedVm } from '../../../contracts/virtual-machine/observation.ts';
 import { hardwareVersionForVolumes } from '../../../contracts/virtual-machine/volumes.ts';
 import type { Outcome } from './context.ts';
 import { changesOf, joinParts, type ByPart } from './changes-of.ts';
@@ -70,9 +70,10 @@ export function planConfig(context: VmContext): Outcome {
   return recheckLacks(context);
 }
 
-/** Before its first start it waits for its drives, later they hold nothing up. The events of images are for both. */
-function recheckLacks({ desired, observed, settings, nowMs }: VmContext): Outcome {
-  const lacking = lackOfIsos(desired.cdroms, observed.prerequisites);
+/** Before its first start it waits for them, later they hold nothing up. */
+function recheckLacks(context: VmContext): Outcome {
+  const { desired, observed, settings, nowMs } = context;
+  const lacking = lackOfIsos(desired.cdroms, observed.prerequisites) ?? lackOfModule(context);
   if (lacking === null) return success;
   const { reason, message, mayPass } = lacking;
   const retryAtMs = nowMs + (mayPass ? settings.pollMs : settledRecheckMs);
@@ -219,10 +220,16 @@ function neededHardware({ desired, vm }: VmContext): number | null {
   return wanted > vm.config.hardwareVersion ? wanted : null;
 }
 
-/** The module that it has to be put into; null: it is in it, or none is asked for, or it is not made yet. */
+/** Why it is not known whether it is in the module that is asked for; null: it is known, or none is. */
+const lackOfModule = ({ desired, vm }: VmContext): Lacking | null =>
+  desired.clusterModule === null || vm.unknownModule === undefined
+    ? null
+    : { ...vm.unknownModule, message: `Cluster module ${desired.clusterModule}: ${vm.unknownModule.message}` };
+
+/** The module that it has to be put into; null: it is in it, or may be, or none is asked for, or it is not made yet. */
 function wantedModule({ desired, observed, vm }: VmContext): string | null {
   const policy = observed.prerequisites.resourcePolicy;
-  if (desired.clusterModule === null || policy?.kind !== 'found') return null;
+  if (desired.clusterModule === null || policy?.kind !== 'found' || vm.unknownModule !== undefined) return null;
   const module = policy.value.modules[desired.clusterModule] ?? null;
   return module === vm.clusterModule ? null : module;
 }
