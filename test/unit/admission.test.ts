@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { parseAllDocuments } from 'yaml';
 
+import { isReservedKey } from '../../contracts/virtual-machine/extra-config-keys.ts';
+
 /** deploy/admission: what is refused there says so, and stands in the document that lists each rule. */
 interface Policy {
   kind: string;
@@ -63,4 +65,22 @@ describe.each([
       expect(unused).toEqual([]);
     }
   });
+});
+
+test.each([
+  ['vmservice.namespacedName', true],
+  ['vmprov.keepDisks', true],
+  ['drover.uid', true],
+  ['Drover.uid', true],
+  ['guestinfo.metadata', true],
+  ['guestinfo.userdata.encoding', true],
+  ['guestinfo.vendordata', true],
+  ['GuestInfo.VendorData', true],
+  ['guestinfo.vendordataset', false],
+  ['guestinfo.state', false],
+  ['droverlike', false],
+])('the key %s of ExtraConfig is refused where the run leaves it out', (key, isRefused) => {
+  const [, pattern = ''] =
+    /row\.key\.matches\('\(\?i\)([^']+)'\)/u.exec(read('deploy/admission/virtual-machines.yaml')) ?? [];
+  expect([new RegExp(pattern, 'iu').test(key), isReservedKey(key)]).toEqual([isRefused, isRefused]);
 });

@@ -2,6 +2,7 @@ import { findCondition, type ConditionUpdate } from '../../contracts/conditions.
 import type { VirtualMachineStatus } from '../../contracts/crds/virtual-machine.ts';
 import { errors } from '../../contracts/errors.ts';
 import { no, virtualMachineConditions as types, yes } from '../../contracts/virtual-machine/conditions.ts';
+import { isReservedKey } from '../../contracts/virtual-machine/extra-config-keys.ts';
 import type { PublishedVirtualMachine, VirtualMachineStatusPatch } from '../../contracts/virtual-machine/mutations.ts';
 import { diskKeyOf } from '../../contracts/virtual-machine/volumes.ts';
 import { describeIntent, describePlan } from '../lib/plan.ts';
@@ -26,7 +27,6 @@ import { powerStateOf } from './plan/power.ts';
 import { judgePrerequisites } from './plan/prerequisites.ts';
 import { lastRestartMs } from './plan/restart.ts';
 import { judgeVolumes } from './plan/volumes/volumes.ts';
-import { isReservedKey } from './plan/want-config.ts';
 import { diffStatus } from './status-diff.ts';
 
 /** What a VirtualMachine says of a plan; null: nothing, as it is released, and no object is left to say it. Pure. */

@@ -6,6 +6,7 @@ import type {
   ResourceAllocation,
   VmConfig,
 } from '../../../contracts/virtual-machine/config.ts';
+import { isGuestSetupKey } from '../../../contracts/virtual-machine/extra-config-keys.ts';
 import { appliedCardKeys, backupKeys, extraConfigKeys } from '../../../contracts/virtual-machine/metadata.ts';
 import type { VirtualMachine } from '../types.ts';
 import { isA, vim } from '../wire/kinds.ts';
@@ -168,8 +169,7 @@ const ownKeys = new Set<string>(Object.values(extraConfigKeys));
 const stored = new Set<string>(Object.values(backupKeys));
 
 /** The bootstrap data of a guest may be secret, and so may the backup that is stored with its VM. */
-export const isSecret = (key: string): boolean =>
-  /^guestinfo\.(userdata|metadata|vendordata)(\.|$)/iu.test(key) || stored.has(key);
+export const isSecret = (key: string): boolean => isGuestSetupKey(key) || stored.has(key);
 
 /** drover's keys, those that are requested, and those that were requested once. Pure. */
 export function visibleExtraConfig(

@@ -15,6 +15,7 @@ const policy = {
     value: { name: 'p', deleting: false, folder: null, resourcePool: null, modules: { web: 'module-1' } },
   },
 };
+const asks = (key: string) => ({ config: { ...vmContextOf().desired.config, extraConfig: { [key]: 'x' } } });
 const drive = { cdroms: [{ name: 'cd1', connected: true, allowGuestControl: true }] };
 const large = {
   class: {
@@ -47,6 +48,7 @@ const rows: [why: string, given: Given, does: string][] = [
   ['Verify connection state: not known is not refused', { vm: { connectionState: null } }, 'success'],
   ['Verify resource pool: it is in none', { vm: { resourcePool: null } }, 'stop NoResourcePool'],
   ['nothing differs', {}, 'success'],
+  ['what is asked for and no observation shows is not set', { desired: asks('guestinfo.vendordata') }, 'success'],
   ['a drive has no ISO, and it is no VM as its spec wants it', { desired: drive }, 'lack NotReady'],
   ['nor is one that is left alone', { desired: drive, vm: { powerState: 'suspended' } }, 'lack NotReady'],
   [

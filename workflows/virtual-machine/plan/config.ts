@@ -21,7 +21,14 @@ import { diffCompute, diffExtraConfig, diffSettings, joinSpecs, diffBootDisk, di
 import { diffNetworkCards, interfacesOf } from './diff-network.ts';
 import { isLinux } from './guest-family.ts';
 import { diffNuma } from './numa.ts';
-import { describeApplied, judgeResize, ownershipMetadata, wantCompute, wantExtraConfig } from './want-config.ts';
+import {
+  describeApplied,
+  diffWantedKeys,
+  judgeResize,
+  ownershipMetadata,
+  wantCompute,
+  wantExtraConfig,
+} from './want-config.ts';
 import { diffPolicyTags, judgePolicies } from './policies.ts';
 import { lackOfIsos } from './prerequisites.ts';
 import { isPromotion, waitForPromotion } from './running-task.ts';
@@ -172,7 +179,7 @@ function diffWhole(context: VmContext, config: VmConfig): ConfigDifference {
     ...diffBootDisk(desired.config.bootDiskBytes, config.disks),
   ];
   const wantedKeys = { ...wantExtraConfig(desired, ofClass, config.extraConfig), ...cards.extraConfig };
-  const keys = timeChanges(diffExtraConfig(wantedKeys, config.extraConfig), wantedKeys, config.extraConfig, isOff);
+  const keys = timeChanges(diffWantedKeys(wantedKeys, config.extraConfig), wantedKeys, config.extraConfig, isOff);
   const extraConfig = [...keys.changes, ...planRestartIntent(context)];
   const policyTags = diffPolicyTags(judgePolicies(context, vm), config.extraConfig);
   return {

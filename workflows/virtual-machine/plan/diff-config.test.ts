@@ -157,6 +157,17 @@ describe('ExtraConfig', () => {
       {},
     ],
     [
+      'in whatever case it is written, nor can what sets a guest up',
+      {
+        'guestinfo.vendordata': 'x',
+        'guestinfo.vendordata.encoding': 'x',
+        'GuestInfo.UserData': 'x',
+        'Drover.uid': 'x',
+      },
+      metadata,
+      {},
+    ],
+    [
       'the metadata of an evacuation always goes',
       {},
       { ...metadata, 'maintenance.vm.evacuation.poweroff': 'true' },

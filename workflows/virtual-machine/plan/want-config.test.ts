@@ -1,6 +1,6 @@
 import type { VirtualMachineSettings } from '../../../contracts/virtual-machine/lifecycle.ts';
 import type { ObservedClass, Fetched } from '../../../contracts/virtual-machine/observation.ts';
-import { describeApplied, judgeResize } from './want-config.ts';
+import { describeApplied, diffWantedKeys, judgeResize } from './want-config.ts';
 import { classOf, desiredOf } from '../../../test/fixtures/workflows/virtual-machine.ts';
 
 const found = (more: Partial<ObservedClass> = {}): Fetched<ObservedClass> => ({ kind: 'found', value: classOf(more) });
@@ -40,4 +40,18 @@ test.each(rows)('resize: %s', (_why, wanted, fetched, resize, is) => {
 
 test('what was applied is recorded as upstream does', () => {
   expect(describeApplied({ name: 'small', uid: 'u', generation: 3 })).toBe('{"Name":"small","UID":"u","Generation":3}');
+});
+
+test('a key that no observation shows is not written again and again; one that was, goes with its note', () => {
+  const managed = 'vmservice.extraconfig.managedKeys';
+  expect(diffWantedKeys({ 'guestinfo.vendordata': 'of its class', a: '1' }, {})).toEqual([{ key: 'a', value: '1' }]);
+  expect(
+    diffWantedKeys(
+      { 'guestinfo.vendordata': '', 'Guestinfo.Userdata': '', [managed]: '' },
+      { [managed]: 'Guestinfo.Userdata,guestinfo.vendordata' },
+    ),
+  ).toEqual([
+    { key: managed, value: '' },
+    { key: 'guestinfo.vendordata', value: '' },
+  ]);
 });

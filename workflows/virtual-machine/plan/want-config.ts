@@ -6,9 +6,11 @@ import type {
 } from '../../../contracts/virtual-machine/lifecycle.ts';
 import type { ComputeConfig, ResourceAllocation } from '../../../contracts/virtual-machine/config.ts';
 import { defaultMmioSizeGB } from '../../../contracts/virtual-machine/class-devices.ts';
+import { isGuestSetupKey, isReservedKey } from '../../../contracts/virtual-machine/extra-config-keys.ts';
 import { extraConfigKeys } from '../../../contracts/virtual-machine/metadata.ts';
 import type { ObservedClass, Fetched } from '../../../contracts/virtual-machine/observation.ts';
 import { fullName } from './context.ts';
+import { diffExtraConfig } from './diff-config.ts';
 import type { ConditionUpdate } from '../../../contracts/conditions.ts';
 import { trueReason, virtualMachineConditions } from '../../../contracts/virtual-machine/conditions.ts';
 
@@ -63,10 +65,6 @@ export const ownershipMetadata = (
   [extraConfigKeys.objectUid]: desired.uid,
 });
 
-/** Keys that must not be set through the spec: they are drover's, upstream's or the platform's. */
-export const isReservedKey = (key: string): boolean =>
-  /^(vmservice\.|vmprov\.|drover\.|guestinfo\.(metadata|userdata)($|\.))/u.test(key);
-
 /**
  * The ExtraConfig a VM shall have, as far as it is drover's to say: the owner, that of the class where it is applied,
  * and that of the spec. An empty value removes a key that was requested once, or that must never be there.
@@ -79,8 +77,7 @@ export function wantExtraConfig(
   const requested = Object.fromEntries(
     Object.entries(desired.config.extraConfig).filter(([key]) => !isReservedKey(key)),
   );
-  const before = (current[extraConfigKeys.managedKeys] ?? '').split(',').filter((key) => key !== '');
-  const dropped = before.filter((key) => !(key in requested));
+  const dropped = managedKeysIn(current).filter((key) => !(key in requested));
   const keys = Object.keys(requested).toSorted().join(',');
   return {
     ...Object.fromEntries([extraConfigKeys.evacuationPowerOff, ...dropped].map((key) => [key, ''])),
@@ -91,6 +88,25 @@ export function wantExtraConfig(
     ...ownershipMetadata(desired),
   };
 }
+
+const managedKeysIn = (current: Readonly<Record<string, string>>): string[] =>
+  (current[extraConfigKeys.managedKeys] ?? '').split(',').filter((key) => key !== '');
+
+/**
+ * What the VM is to differ in from what it shall have. Keys that no observation shows are not compared, or they would
+ * be written without end: one that was requested once goes together with its note, unless bootstrap data are there.
+ */
+export function diffWantedKeys(
+  wanted: Readonly<Record<string, string>>,
+  current: Readonly<Record<string, string>>,
+): { key: string; value: string }[] {
+  const shown = Object.fromEntries(Object.entries(wanted).filter(([key]) => !isGuestSetupKey(key)));
+  const hidden = managedKeysIn(current).filter((key) => isGuestSetupKey(key) && !isBootstrapKey(key));
+  return [...diffExtraConfig(shown, current), ...hidden.map((key) => ({ key, value: '' }))];
+}
+
+/** CloudInit's, which drover writes. */
+const isBootstrapKey = (key: string): boolean => !key.toLowerCase().startsWith('guestinfo.vendordata');
 
 /** Without it a guest may find no room for the memory of its PCI devices. */
 const wantMmio = (sizeGB: string): Record<string, string> =>
