@@ -273,7 +273,30 @@ const rows: [why: string, of: Of, does: string | RegExp][] = [
   [
     'batch: of a VM that was made anew the driver says what was so of the former',
     { bare: true, volumes: { batch: batch([entry('data', 1)], { status: [state('data')] }) } },
+    'detach all',
+  ],
+  [
+    'batch: of such a VM it is waited for while it is deleted',
+    {
+      bare: true,
+      volumes: { batch: batch([entry('data', 1)], { status: [state('data')], deletingSinceMs: beginMs }) },
+    },
     /^wait the vSphere CSI driver to attach volume data/u,
+  ],
+  ['batch: and then made anew', { bare: true }, 'batch data@1000:1'],
+  [
+    'batch: of a VM that has none of its disks yet the driver says so',
+    { bare: true, volumes: { batch: batch([entry('data', 1)], { status: [state('data', false)] }) } },
+    /^wait the vSphere CSI driver to attach volume data/u,
+  ],
+  [
+    'batch: of a VM that was made anew, one that leaves the spec is detached as any other',
+    {
+      bare: true,
+      desired: { volumes: [] },
+      volumes: { batch: batch([entry('data', 1)], { status: [state('data')] }) },
+    },
+    'batch',
   ],
 
   ['single: asked for', { volumes: { served: onlySingle } }, 'attach web-data of claim-data'],

@@ -290,9 +290,12 @@ function judgeBatch(
     judged.rows.push(rowOf(context, `${name}${detachingSuffix}`, row, null));
     judged.pending.push(`volume ${name} to be detached from claim ${row.claim}${because(row.error)}`);
   }
-  if (batch === null && wanted.length === 0) return;
+  if ((batch === null && wanted.length === 0) || (batch !== null && batch.deletingSinceMs !== null)) return;
   const change = batchOf(batch, context.vm.instanceUuid, wanted);
-  if (change !== null && (batch === null || batch.deletingSinceMs === null)) judged.changes.push(change);
+  if (change !== null) judged.changes.push(change);
+  // What it says already gives the driver no reason to look again: it is made anew, when it is gone.
+  else if (batch !== null && isBare(context) && batch.status.some((row) => row.attached && kept.has(row.name)))
+    judged.changes.push({ kind: 'detachAll', uid: batch.uid });
 }
 
 function describeChanges(changes: readonly VolumeChange[]): string {
