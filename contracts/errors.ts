@@ -403,6 +403,12 @@ export const errors = {
     reason: 'VsphereBusy',
     advice: 'vCenter has too much to do, or drover’s budget for it is used up. drover tries again.',
   },
+  PromotionsFull: {
+    retryable: false,
+    passes: true,
+    reason: 'PromotionsFull',
+    advice: 'A promotion may take an hour, and leaves room for other tasks. drover begins it when others have ended.',
+  },
   VsphereReplaced: {
     retryable: false,
     passes: true,

@@ -99,8 +99,10 @@ export function openGateway(vim: Vim, limits: { tasks: number }, clock: Clock): 
         (task) => task.activationId === activationId,
       )?.id ?? null,
 
-    submit: (method, self, args, signal, options) =>
-      room.submit(async () => taskIdOf(vim.name, method, await vim.call(method, self, args, signal, options)), signal),
+    submit: (method, self, args, signal, options) => {
+      const start = async () => taskIdOf(vim.name, method, await vim.call(method, self, args, signal, options));
+      return method === 'PromoteDisks_Task' ? room.submitLong(start, signal) : room.submit(start, signal);
+    },
     call: (method, self, args, signal) => vim.call(method, self, args, signal),
 
     readTask: async (taskId, signal, isSecret = false) => {

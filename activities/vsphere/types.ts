@@ -134,7 +134,11 @@ export interface VcenterGateway {
   /** The task, running or queued, that was begun with this activation id; null: there is none, or it has ended. */
   findActivated(activationId: string, signal: AbortSignal): Promise<string | null>;
 
-  /** Begins a task, when this worker has room for one more, and gives its id. */
+  /**
+   * Begins a task, when this worker has room for one more, and gives its id.
+   *
+   * @throws also `VsphereBusy`; `PromotionsFull` for a promotion
+   */
   submit<Method extends TaskMethod>(
     method: Method,
     self: ManagedObjectReference,

@@ -2,7 +2,7 @@ import { findCondition, type ConditionUpdate } from '../../contracts/conditions.
 import { no, virtualMachineConditions as types, yes } from '../../contracts/virtual-machine/conditions.ts';
 import { virtualMachineAnnotations } from '../../contracts/virtual-machine/metadata.ts';
 import { failureOf, type Context, type VmContext } from './plan/context.ts';
-import { judgeLinked } from './plan/promotion.ts';
+import { isWithoutRoom, judgeLinked } from './plan/promotion.ts';
 import { isPromotion } from './plan/running-task.ts';
 
 /**
@@ -36,6 +36,8 @@ export function judgePromotion(context: VmContext): ConditionUpdate | null {
   if (judged.kind === 'blocked')
     return no(type, 'DiskPromotionPending', `Its disks are linked to others’ files. They are promoted ${judged.why}`);
   const failure = failureOf(context, 'promotion');
+  if (failure !== undefined && isWithoutRoom(failure))
+    return no(type, 'DiskPromotionPending', `Its disks are linked to others’ files. ${failure.message}`);
   return failure === undefined
     ? no(type, 'DiskPromotionPending', 'Its disks are linked to others’ files, and are promoted next')
     : no(type, failure.requeue ? 'DiskPromotionTaskTransientError' : 'DiskPromotionTaskError', failure.message);

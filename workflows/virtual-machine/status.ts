@@ -25,6 +25,7 @@ import { planWithNotes, retryNotes } from './plan/plan.ts';
 import { diffPolicyTags, judgeEvaluation, judgePolicies } from './plan/policies.ts';
 import { powerStateOf } from './plan/power.ts';
 import { judgePrerequisites } from './plan/prerequisites.ts';
+import { isWithoutRoom } from './plan/promotion.ts';
 import { lastRestartMs } from './plan/restart.ts';
 import { judgeVolumes } from './plan/volumes/volumes.ts';
 import { diffStatus } from './status-diff.ts';
@@ -305,16 +306,17 @@ export function judgeEvent(
   plan: VirtualMachinePlan,
 ): PublishedVirtualMachine['event'] {
   const before = findCondition(observed.recorded.conditions, types.lifecycle);
-  const operation = desired.deleting ? 'Delete' : observed.vm === null ? 'Create' : 'Update';
+  const all = memory.failures.filter((one) => !isWithoutRoom(one));
   // A stop is a user's, holds many, and is tried again each minute.
-  const failures = memory.failures.filter(({ reason }) => reason !== errors.Stopped.reason);
+  const failures = all.filter(({ reason }) => reason !== errors.Stopped.reason);
+  const operation = desired.deleting ? 'Delete' : observed.vm === null ? 'Create' : 'Update';
   const failure = failed(operation, plan, before?.message, failures.length > 0 || hasFailed(plan));
   if (desired.deleting) {
-    const isSaid = memory.failures.length > failures.length;
+    const isSaid = all.length > failures.length;
     return plan.kind === 'execute' && plan.steps.some(releases) && !isSaid ? good('Delete') : failure;
   }
   const wasCreated = findCondition(observed.recorded.conditions, types.created)?.status === 'True';
-  if (observed.vm !== null && !wasCreated && memory.failures.length === 0) return good('Create');
+  if (observed.vm !== null && !wasCreated && all.length === 0) return good('Create');
   const isReconciled = plan.kind === 'done' && plan.outcome === 'reconciled';
   const wasReconciled =
     before?.status === 'True' && (before.observedGeneration ?? desired.generation) === desired.generation;

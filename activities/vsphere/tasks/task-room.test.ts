@@ -22,6 +22,7 @@ function world(tasks: number) {
     ended,
     recent: () => recent,
     submit: (signal = never) => room.submit(() => Promise.resolve(`task-${(submitted += 1)}`), signal),
+    submitLong: () => room.submitLong(() => Promise.resolve(`task-${(submitted += 1)}`), never),
   };
 }
 
@@ -61,4 +62,27 @@ test('a cancel ends the waiting', async () => {
   const waiting = submit(stop.signal);
   stop.abort(reason);
   await expect(waiting).rejects.toBe(reason);
+});
+
+test('long tasks have a quarter of the room, and leave the rest to others', async () => {
+  const { submit, submitLong, ended, room, recent } = world(8);
+  await Promise.all([submitLong(), submitLong()]);
+  await expect(submitLong()).rejects.toMatchObject({ type: 'PromotionsFull', nonRetryable: true });
+  expect(recent()).toBe(1);
+  const others = await Promise.all(Array.from({ length: 6 }, () => submit()));
+  expect(others).toHaveLength(6);
+  ended.add('task-1');
+  expect(await submitLong()).toBe('task-9');
+  room.ended('task-2');
+  expect(await submitLong()).toBe('task-10');
+  await expect(submit()).rejects.toMatchObject({ type: 'VsphereBusy' });
+});
+
+test('a long task whose submission fails takes no room, and a room for few has room for one', async () => {
+  const { submitLong, room } = world(2);
+  await expect(
+    room.submitLong(() => Promise.reject(droverFailure('VsphereUnavailable', 'cut')), never),
+  ).rejects.toMatchObject({ type: 'VsphereUnavailable' });
+  expect(await submitLong()).toBe('task-1');
+  await expect(submitLong()).rejects.toMatchObject({ type: 'PromotionsFull' });
 });

@@ -8,7 +8,9 @@ import {
   type Given,
 } from '../../../test/fixtures/workflows/virtual-machine.ts';
 import { judgePromotion } from '../device-conditions.ts';
+import { publishedBy } from '../status.ts';
 import { planConfig } from './config.ts';
+import { planWithNotes } from './plan.ts';
 import { planPower } from './power.ts';
 import { planPromotion } from './promotion.ts';
 import { planUpdate } from './update.ts';
@@ -73,6 +75,12 @@ const rows: [why: string, given: Given, does: string, condition: string][] = [
     'False DiskPromotionTaskError',
   ],
   [
+    'others are promoted: it waits, and has not failed',
+    { ...linked, memory: { failures: [failureIn('promotion', true, { reason: 'PromotionsFull' })] } },
+    'wait Updating',
+    'False DiskPromotionPending',
+  ],
+  [
     'it has failed, and is tried again',
     { ...linked, memory: { failures: [failureIn('promotion')] } },
     'promoteDisks',
@@ -132,4 +140,14 @@ test('a promotion that vCenter refuses holds nothing up', () => {
   const memory = { failures: [failureIn('promotion', false)] };
   const given = { ...off, desired: offline, memory };
   expect(inShort(planUpdate(vmContextOf(given)))).toBe('powerOn');
+});
+
+test('a promotion that waits for room holds nothing up, and is no Warning', () => {
+  const full = failureIn('promotion', true, { reason: 'PromotionsFull' });
+  const memory = { failures: [full] };
+  expect(inShort(planUpdate(vmContextOf({ ...off, desired: offline, memory })))).toBe('powerOn');
+  const context = vmContextOf({ ...linked, memory });
+  const { plan } = planWithNotes(context, false);
+  expect(plan).toMatchObject({ kind: 'wait', phase: 'Updating', untilMs: full.retryAtMs });
+  expect(publishedBy(context, plan).event?.type).not.toBe('Warning');
 });

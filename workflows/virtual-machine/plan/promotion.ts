@@ -1,6 +1,8 @@
 import type { Disk } from '../../../contracts/virtual-machine/config.ts';
+import { errors } from '../../../contracts/errors.ts';
+import type { StageFailure } from '../../../contracts/virtual-machine/observation.ts';
 import { isConnected, isPaused } from './config.ts';
-import { execute, success, wait, type Outcome, type VmContext } from './context.ts';
+import { execute, failureOf, success, wait, type Outcome, type VmContext } from './context.ts';
 import { isPromotion, waitForPromotion } from './running-task.ts';
 
 /**
@@ -37,12 +39,19 @@ function obstacle(context: VmContext): string | null {
 const isBeingCustomized = (state: string | null): boolean =>
   state === 'TOOLSDEPLOYPKG_PENDING' || state === 'TOOLSDEPLOYPKG_RUNNING';
 
+/** It has not failed: others are promoted now, and these wait for their turn. */
+export const isWithoutRoom = ({ reason }: Pick<StageFailure, 'reason'>): boolean =>
+  reason === errors.PromotionsFull.reason;
+
 /** One that another run has begun, or whose answer was lost, is awaited and not begun again. */
 export function planPromotion(context: VmContext): Outcome {
   const { settings, vm, nowMs } = context;
   if (context.isPromoting) return waitForPromotion(context);
   const judged = judgeLinked(context);
   if (judged.kind !== 'due') return success;
+  const full = failureOf(context, 'promotion');
+  if (full !== undefined && isWithoutRoom(full) && !isPromotion(vm.task))
+    return wait('Updating', 'promotions of other VMs to end, before its disks are promoted', full.retryAtMs);
   if (vm.task !== null && !isPromotion(vm.task))
     return wait('Updating', `${vm.task.descriptionId} to end, before its disks are promoted`, nowMs + settings.pollMs);
   const keys = judged.disks.map(({ key }) => key);
