@@ -47,6 +47,7 @@ const ofVirtualMachines: Lifecycle = {
     [/^ensurePolicyEvaluation$/u, 'vmPolicies'],
     [/^stopCreate$/u, 'vmUnwanted'],
     [/^patchVirtualMachine, and changeVolumes$/u, 'vmInstanceStorage'],
+    [/^changeVolumes, again$/u, 'vmVolumesAgain'],
     [/^changeVolumes$/u, 'vmVolumes'],
     [/^readVirtualMachine, again$/u, 'vmOutage'],
     [/^submitDestroy, and submitPromotion$/u, 'vmUnwanted'],

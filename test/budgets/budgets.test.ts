@@ -100,6 +100,7 @@ test.each<[what: string, run: History, budget: string | null]>([
   ['its guest is set up as it is made', history(vm, ['submitNewVm', 'submitBootstrap']), 'vmCustomized'],
   ['its guest is set up anew', history(vm, ['submitBootstrap', 'submitPower']), 'vmSetUp'],
   ['it gets a volume', history(vm, ['submitNewVm', 'changeVolumes']), 'vmVolumes'],
+  ['it gets it anew', history(vm, ['submitNewVm', 'changeVolumes', 'changeVolumes']), 'vmVolumesAgain'],
   [
     'a VM with instance storage is made',
     history(vm, ['changeVolumes', 'patchVirtualMachine', 'changeVolumes', 'submitNewVm']),

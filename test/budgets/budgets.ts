@@ -235,6 +235,12 @@ export const budgets = {
     activityCalls: 14,
     calls: { vsphere: 80, kubernetes: 76 },
   },
+  vmVolumesAgain: {
+    title: '`reconcileVirtualMachine`, volumes of claims attached again, as the VM was made anew',
+    events: 155,
+    activityCalls: 18,
+    calls: { vsphere: 80, kubernetes: 86 },
+  },
   vmInstanceStorage: {
     title: '`reconcileVirtualMachine`, a VM with instance storage made, also where its first host has no room',
     events: 190,
