@@ -1,5 +1,6 @@
 import type { Eviction } from '../../contracts/crds/eviction.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
+import { annotations, evictionFinalizer } from '../../contracts/ids.ts';
 import { computeService, hypervisor } from '../../test/fixtures/activities/nova.ts';
 import type { ComputeServiceRecord, Hypervisor as NovaHypervisor } from '../nova/types.ts';
 import {
@@ -221,11 +222,15 @@ test.each<[why: string, all: AgentReport[], found: string | null]>([
   expect(reportsBy(all)(host)?.name ?? null).toBe(found);
 });
 
-test('an Eviction is open until it has ended or is being deleted', () => {
-  const eviction = (name: string, status: 'True' | 'False' | null, deletionTimestamp?: string): Eviction => ({
+test('an Eviction is open until it has ended or is being deleted, unless it only observes', () => {
+  const eviction = (
+    name: string,
+    status: 'True' | 'False' | null,
+    more: Partial<Eviction['metadata']> = {},
+  ): Eviction => ({
     apiVersion: 'kvm.cloud.sap/v1',
     kind: 'Eviction',
-    metadata: { ...metadata, name, uid: name, ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }) },
+    metadata: { ...metadata, name, uid: name, ...more },
     spec: { hypervisor: name, reason: 'test' },
     ...(status === null
       ? {}
@@ -237,11 +242,15 @@ test('an Eviction is open until it has ended or is being deleted', () => {
           },
         }),
   });
+  const observes = { annotations: { [annotations.mode]: 'observe' } };
   const all = [
     eviction('new', null),
     eviction('running', 'True'),
     eviction('ended', 'False'),
-    eviction('cancelled', 'True', '2026-01-01T01:00:00Z'),
+    eviction('cancelled', 'True', { deletionTimestamp: '2026-01-01T01:00:00Z' }),
+    eviction('observing', null, observes),
+    // Begun in earnest, and to be observed by now: its run still moves servers, or enables the host.
+    eviction('held', 'True', { ...observes, finalizers: [evictionFinalizer] }),
   ];
-  expect(openEvictions(all).map(({ hypervisor: name }) => name)).toEqual(['new', 'running']);
+  expect(openEvictions(all).map(({ hypervisor: name }) => name)).toEqual(['new', 'running', 'held']);
 });

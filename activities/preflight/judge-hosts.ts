@@ -1,6 +1,7 @@
 import { findCondition } from '../../contracts/conditions.ts';
 import type { Eviction } from '../../contracts/crds/eviction.ts';
 import type { Hypervisor } from '../../contracts/crds/hypervisor.ts';
+import { onlyObserves } from '../../contracts/eviction/annotations.ts';
 import type { Obstacle } from '../../contracts/eviction/eviction.ts';
 import type { ComputeService } from '../../contracts/eviction/instance.ts';
 import { quantityOf } from '../../contracts/quantity.ts';
@@ -203,12 +204,17 @@ export interface OpenEviction {
   createdAt: string;
 }
 
-/** Those that have not ended and that are not deleted. */
+/**
+ * Those that have not ended and that are not deleted. One that only observes moves nothing, and is never `Evicting`.
+ * Where drover only observes, others act on the rest: these count.
+ */
 export const openEvictions = (evictions: readonly Eviction[]): OpenEviction[] =>
   evictions
     .filter(
       ({ metadata, status }) =>
-        metadata.deletionTimestamp === undefined && findCondition(status?.conditions, 'Evicting')?.status !== 'False',
+        metadata.deletionTimestamp === undefined &&
+        !onlyObserves(metadata, 'act') &&
+        findCondition(status?.conditions, 'Evicting')?.status !== 'False',
     )
     .map(({ metadata, spec }) => ({
       uid: metadata.uid,

@@ -133,7 +133,7 @@ function withoutPlace(instances: readonly InstanceDetail[], migrations: readonly
 /**
  * Hosts with another open Eviction: none of them is a target. Of these, the ones whose servers are placed first: they
  * are being emptied already, or their Eviction is older. So two evictions that begin together do not both count on the
- * same room, nor both give way.
+ * same room, nor both give way. One that only observes claims no room, so that all others come before it.
  */
 function evictingHosts({ request, host, evictions }: Subject, fleet: Fleet) {
   const own = evictions.find(({ uid }) => uid === request.evictionUid);
