@@ -2,6 +2,7 @@ import type { Eviction } from '../../../contracts/crds/eviction.ts';
 import { adviceName } from '../../../contracts/ids.ts';
 import { sampleEviction } from '../../../test/fixtures/activities/eviction.ts';
 import { sampleHypervisor } from '../../../test/fixtures/activities/hypervisor.ts';
+import { planOpening } from '../eviction/plan-opening.ts';
 import { adviseEviction, withdrawAdvice } from './advise-eviction.ts';
 
 const advice = { name: 'node-1', uid: 'hv-1', incident: 'node-1/2', reason: '2 guests failed' };
@@ -58,7 +59,7 @@ test('it only plans, says why, and goes with its Hypervisor, which does not cont
   expect(written).toEqual([
     expect.objectContaining({
       annotations: {
-        'drover.dev/eviction-cause': 'node-failure',
+        'drover.dev/eviction-cause': 'termination',
         'drover.dev/mode': 'observe',
         'drover.dev/incident': 'node-1/2',
       },
@@ -68,6 +69,21 @@ test('it only plans, says why, and goes with its Hypervisor, which does not cont
       spec: { hypervisor: 'node-1', reason: '2 guests failed' },
     }),
   ]);
+});
+
+test.each(['act', 'observe'] as const)('the run of its host observes it where drover may %s', async (mode) => {
+  const { tools, written } = stage(null);
+  await adviseEviction(tools, advice);
+  const [{ name, annotations, spec }] = written as [{ name: string; annotations: Record<string, string> } & Eviction];
+  const opening = planOpening({
+    input: { hypervisor: spec.hypervisor },
+    serving: null,
+    mode,
+    isRightRun: true,
+    runId: 'run-1',
+    evictions: [sampleEviction({ name, annotations, ...spec })],
+  });
+  expect(opening).toMatchObject({ kind: 'serve', desired: { name, mode: 'observe', reason: advice.reason } });
 });
 
 test.each([null, 'hv-2'])('a Hypervisor that is gone (%s) gets none', async (hypervisorUid) => {

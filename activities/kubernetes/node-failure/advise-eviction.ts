@@ -29,7 +29,8 @@ export async function adviseEviction(
     name,
     labels: {},
     annotations: {
-      [annotations.cause]: 'node-failure',
+      // What its maintenance would make: `node-failure` is refused, as it says that the host is dead.
+      [annotations.cause]: 'termination',
       [annotations.mode]: 'observe',
       [annotations.incident]: incident,
     },
