@@ -4,7 +4,7 @@ import type { AgentPoolInput } from '../../contracts/agent-pool/agent-pool.ts';
 import type { VsphereAgentInput } from '../../contracts/agent-pool/vsphere-agent.ts';
 import type { DataVolumeInput } from '../../contracts/data-volume/data-volume.ts';
 import { isObstacleId, isTime, parallelismLimits } from '../../contracts/eviction/annotations.ts';
-import { consents, evictionCauses, type EvictionInput } from '../../contracts/eviction/eviction.ts';
+import { consents, evictionCauses, type EvictionInput, hostNameProblem } from '../../contracts/eviction/eviction.ts';
 import type { HypervisorInput } from '../../contracts/hypervisor/hypervisor.ts';
 import type { StorageProfileInput } from '../../contracts/data-volume/storage-profile-run.ts';
 import type { SweepInput } from '../../contracts/machine-safety/sweep.ts';
@@ -97,12 +97,10 @@ const outOfLimits = `must be from ${min} to ${max}`;
 
 export const readEvictionInput = reader<EvictionInput>(
   input({
-    hypervisor: z
-      .string('give the name of the hypervisor')
-      .min(1, 'must not be empty')
-      .max(253, 'is longer than a host name can be')
-      // A name that can be part of a workflow id and of a URL.
-      .regex(/^[A-Za-z0-9]([-._A-Za-z0-9]*[A-Za-z0-9])?$/u, 'is no host name'),
+    hypervisor: z.string('give the name of the hypervisor').superRefine((name, context) => {
+      const problem = hostNameProblem(name);
+      if (problem !== null) context.addIssue(problem);
+    }),
     reason: z
       .string()
       .refine((text) => text.trim() !== '', 'must not be empty: say why the host is to be emptied')

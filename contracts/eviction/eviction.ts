@@ -10,6 +10,18 @@ export type EvictionCause = (typeof evictionCauses)[number];
 export const consents = ['cold-migrate', 'force-complete'] as const;
 export type Consent = (typeof consents)[number];
 
+const longestHostName = 253;
+
+/**
+ * What is wrong with the name of a host; null: nothing. It has to be part of a workflow id and of a URL. The definition
+ * of an Eviction takes any text.
+ */
+export function hostNameProblem(name: string): string | null {
+  if (name === '') return 'must not be empty';
+  if (name.length > longestHostName) return 'is longer than a host name can be';
+  return /^[A-Za-z0-9]([-._A-Za-z0-9]*[A-Za-z0-9])?$/u.test(name) ? null : 'is no host name';
+}
+
 /**
  * The plain JSON that starts an eviction by hand. The bridge starts one with `{ hypervisor }` alone: everything else is
  * then in the Eviction and its annotations.

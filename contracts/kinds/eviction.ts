@@ -8,6 +8,7 @@ import {
   runIdAnnotation,
 } from '../eviction/annotations.ts';
 import { evictingReasons, evictionConditions } from '../eviction/conditions.ts';
+import { hostNameProblem } from '../eviction/eviction.ts';
 import { runningState } from '../eviction/running-state.ts';
 import { evictionFinalizer, evictionId, workflowTypes } from '../ids.ts';
 import { type ActiveMode, defineKind, type Outstanding } from './kind.ts';
@@ -22,7 +23,7 @@ import { type Shown, shownAttention, type Sign } from './shown.ts';
  *   it takes a retry up (equality, not order: a manifest that carries the annotation for ever asks once);
  * - `Evicting` is False for this generation, and `HypervisorReEnabled` is not Unknown. A condition without
  *   observedGeneration is the replaced operator's, for which False is final. A refusal of annotations holds only as
- *   long as they are bad: they have no generation;
+ *   long as they are bad: they have no generation. That of a host's name holds whatever they are;
  * - where drover only observes: `Observed` is True (or False: refused) for this generation instead. One that was begun
  *   in earnest, which drover holds, is over by `Evicting` all the same.
  */
@@ -30,7 +31,6 @@ function isReconciled(eviction: Eviction, mode: ActiveMode): boolean {
   const { metadata, status } = eviction;
   if (metadata.deletionTimestamp !== undefined) return !(metadata.finalizers ?? []).includes(evictionFinalizer);
   if (pendingRetry(eviction) !== null) return false;
-  const given = metadata.annotations ?? {};
 
   const of = (type: string): Condition | undefined => findCondition(status?.conditions, type);
   const isCurrent = ({ observedGeneration }: Condition): boolean =>
@@ -41,13 +41,15 @@ function isReconciled(eviction: Eviction, mode: ActiveMode): boolean {
   const isOver = evicting?.status === 'False' && isCurrent(evicting);
   const isObserved = observed !== undefined && observed.status !== 'Unknown' && isCurrent(observed);
   const final = isOver ? evicting : isObserved ? observed : undefined;
-  return final !== undefined && !isRefusalOver(final, given) && of(evictionConditions.reEnabled)?.status !== 'Unknown';
+  return (
+    final !== undefined && !isRefusalOver(final, eviction) && of(evictionConditions.reEnabled)?.status !== 'Unknown'
+  );
 }
 
 /** Annotations can be corrected without a new generation. */
-function isRefusalOver({ reason }: Condition, given: Readonly<Record<string, string>>): boolean {
-  const { asked, problems } = readEvictionAnnotations(given);
-  if (reason === 'InvalidObject') return problems.length === 0;
+function isRefusalOver({ reason }: Condition, eviction: Eviction): boolean {
+  const { asked, problems } = readEvictionAnnotations(eviction.metadata.annotations);
+  if (reason === 'InvalidObject') return problems.length === 0 && hostNameProblem(hostOf(eviction) ?? '') === null;
   if (reason === 'CauseNotSupported') return asked.cause !== 'node-failure';
   return false;
 }

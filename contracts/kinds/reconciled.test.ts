@@ -29,6 +29,7 @@ interface Given {
   deleting?: { finalizers: string[] };
   finalizers?: string[];
   mode?: 'observe' | 'act';
+  hypervisor?: string;
 }
 
 const rows: [why: string, given: Given, reconciled: boolean][] = [
@@ -83,6 +84,16 @@ const rows: [why: string, given: Given, reconciled: boolean][] = [
   [
     'one whose annotation was corrected',
     { conditions: [condition('Evicting', 'False', 'InvalidObject', 2)], annotations: {} },
+    false,
+  ],
+  [
+    'one whose host has no name that a host can have',
+    { conditions: [condition('Evicting', 'False', 'InvalidObject', 2)], hypervisor: 'node 1' },
+    true,
+  ],
+  [
+    'the same of an earlier generation',
+    { conditions: [condition('Evicting', 'False', 'InvalidObject', 1)], hypervisor: 'node 1' },
     false,
   ],
   [
@@ -161,25 +172,28 @@ const rows: [why: string, given: Given, reconciled: boolean][] = [
   ],
 ];
 
-test.each(rows)('%s', (_why, { conditions, annotations, deleting, finalizers, mode = 'act' }, reconciled) => {
-  const eviction: Eviction = {
-    apiVersion: 'kvm.cloud.sap/v1',
-    kind: 'Eviction',
-    metadata: {
-      name: 'node-1',
-      uid: 'u',
-      resourceVersion: '7',
-      generation: 2,
-      creationTimestamp: '2026-01-01T00:00:00Z',
-      ...(annotations && { annotations }),
-      ...(finalizers && { finalizers }),
-      ...(deleting && { deletionTimestamp: '2026-01-02T00:00:00Z', finalizers: deleting.finalizers }),
-    },
-    spec: { hypervisor: 'node-1', reason: 'test' },
-    ...(conditions && { status: { conditions } }),
-  };
-  expect(kindTable.Eviction.isReconciled(eviction, mode)).toBe(reconciled);
-});
+test.each(rows)(
+  '%s',
+  (_why, { conditions, annotations, deleting, finalizers, mode = 'act', hypervisor = 'node-1' }, reconciled) => {
+    const eviction: Eviction = {
+      apiVersion: 'kvm.cloud.sap/v1',
+      kind: 'Eviction',
+      metadata: {
+        name: 'node-1',
+        uid: 'u',
+        resourceVersion: '7',
+        generation: 2,
+        creationTimestamp: '2026-01-01T00:00:00Z',
+        ...(annotations && { annotations }),
+        ...(finalizers && { finalizers }),
+        ...(deleting && { deletionTimestamp: '2026-01-02T00:00:00Z', finalizers: deleting.finalizers }),
+      },
+      spec: { hypervisor, reason: 'test' },
+      ...(conditions && { status: { conditions } }),
+    };
+    expect(kindTable.Eviction.isReconciled(eviction, mode)).toBe(reconciled);
+  },
+);
 
 const hypervisorRows: [why: string, given: Omit<Given, 'deleting'> & { deleting?: boolean }, reconciled: boolean][] = [
   ['a new one', {}, false],

@@ -217,6 +217,44 @@ test('a change that is told while an Eviction is opened is read while it is serv
   deployment.close();
 });
 
+test('a host that no host can be called is refused once, in its Eviction, and once more when a user asks', async () => {
+  const deployment = deploy({
+    bundle: await loadWorkflows(),
+    seed: 1,
+    parts: ['openstack'],
+    settings: quickSettings,
+    bridge: true,
+  });
+  const { simulation, kubernetes } = deployment;
+  const { admin } = kubernetes;
+  const { clock } = simulation;
+  const objects = openObjects(admin);
+  const key = { name: 'first' };
+  const refuse = async (): Promise<void> => {
+    const spec = { hypervisor: 'node 1', reason: 'test' };
+    await applyObject(admin, { apiVersion: 'kvm.cloud.sap/v1', kind: 'Eviction', metadata: key, spec });
+    await clock.sleep(300_000);
+    const refused = await objects.get(resources.Eviction, key, never);
+    expect(findCondition(refused?.status?.conditions, evictionConditions.evicting)).toMatchObject({
+      status: 'False',
+      reason: 'InvalidObject',
+      message: expect.stringContaining('spec.hypervisor: `node 1` is no host name: delete this Eviction'),
+    });
+    expect(refused?.metadata.finalizers ?? []).toEqual([]);
+    expect(simulation.runs()).toMatchObject([{ status: 'FAILED' }]);
+
+    const metadata = { annotations: { [annotations.retry]: '1' } };
+    await objects.patch(resources.Eviction, refused!.metadata, { metadata }, never);
+    await clock.sleep(300_000);
+    expect(simulation.runs()).toMatchObject([{ status: 'FAILED' }, { status: 'FAILED' }]);
+
+    await objects.delete(resources.Eviction, key, never);
+    expect(await objects.get(resources.Eviction, key, never)).toBeNull();
+  };
+  await simulation.run(withClock(clock, refuse), 900_000);
+  deployment.close();
+});
+
 type Late = Partial<Record<'executeUpdate' | 'cancel', () => Promise<unknown>>>;
 
 /** Before the call of that name is made, once, that has to be over. */

@@ -10,8 +10,9 @@ import {
   runIdAnnotation,
 } from '../../../contracts/eviction/annotations.ts';
 import { evictingReasons, evictionConditions } from '../../../contracts/eviction/conditions.ts';
-import type { DesiredEviction } from '../../../contracts/eviction/eviction.ts';
+import type { DesiredEviction, EvictionInput } from '../../../contracts/eviction/eviction.ts';
 import { annotations, evictionFinalizer, evictionId } from '../../../contracts/ids.ts';
+import { pendingRetry } from '../../../contracts/kinds/requests.ts';
 import { node } from '../../../contracts/kinds/resources.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
 import type { KubernetesObjects } from '../../../runtime/kubernetes/objects.ts';
@@ -20,7 +21,7 @@ import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
 import { readEvictionInput } from '../../lib/input.ts';
 import { createEviction } from './create-eviction.ts';
 import type { Tools } from './dependencies.ts';
-import { type Opening, planOpening, waitingCondition } from './plan-opening.ts';
+import { isBare, type Opening, planOpening, waitingCondition } from './plan-opening.ts';
 import { releaseEviction } from './publish-eviction.ts';
 
 /**
@@ -32,7 +33,7 @@ import { releaseEviction } from './publish-eviction.ts';
  */
 export async function openEviction(tools: Tools, given: unknown, serving: string | null): Promise<EvictionOpened> {
   const { client, scope, mode, settings } = tools;
-  const input = readEvictionInput(given);
+  const input = readGiven(given);
   const runId = scope.run?.runId ?? '';
   const isRightRun = scope.run?.workflowId === evictionId(input.hypervisor, settings.cluster);
   return await retryConflicts(async () => {
@@ -50,6 +51,12 @@ export async function openEviction(tools: Tools, given: unknown, serving: string
       input.startedBy ?? null,
     );
   });
+}
+
+/** Of a run that the bridge started the name may be no host's: that is said in the Eviction that has it. */
+function readGiven(given: unknown): EvictionInput {
+  const { hypervisor } = Object(given) as { hypervisor?: unknown };
+  return typeof hypervisor === 'string' && isBare(Object(given) as object) ? { hypervisor } : readEvictionInput(given);
 }
 
 async function execute(
@@ -76,7 +83,7 @@ async function execute(
       };
     }
     case 'reject':
-      if (opening.condition !== null) await writeCondition(tools, opening.eviction, opening.condition);
+      if (opening.condition !== null) await reject(tools, opening.eviction, opening.condition);
       throw droverFailure(opening.code, `Eviction ${opening.eviction.metadata.name}: ${opening.detail}`);
     case 'serve':
       return await serve(tools, opening, serving);
@@ -134,6 +141,17 @@ async function writeCondition(
   const after = setConditions(before, [update], new Date(clock.now()).toISOString());
   if (after !== before)
     await client.patchStatus(resources.Eviction, metadata, { conditions: [...after] }, scope.signal);
+}
+
+/** A retry is answered by a refusal that is final: one that stays asked for would start a run again and again. */
+async function reject(tools: Tools, eviction: Eviction, update: ConditionUpdate): Promise<void> {
+  await writeCondition(tools, eviction, update);
+  const retry = pendingRetry(eviction);
+  if (retry === null || update.status !== 'False') return;
+  // What was read is of an earlier version, if the condition has changed: only this annotation is written.
+  const { name, uid } = eviction.metadata;
+  const change = { metadata: { annotations: { [retryHandledAnnotation]: retry } } };
+  await tools.client.patch(resources.Eviction, { name, uid }, change, tools.scope.signal);
 }
 
 type Mode = DesiredEviction['mode'];

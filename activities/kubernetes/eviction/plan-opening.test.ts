@@ -7,6 +7,8 @@ import type { Sample } from '../../../test/fixtures/activities/eviction.ts';
 
 const running = sampleCondition('Evicting', 'True', 'Running');
 const succeeded = sampleCondition('Evicting', 'False', 'Succeeded');
+const invalid = sampleCondition('Evicting', 'False', 'InvalidObject');
+const misnamed = { input: { hypervisor: 'node 1' } };
 const bare = { hypervisor: 'node-1' };
 const byHand = { hypervisor: 'node-1', reason: 'test' };
 
@@ -109,6 +111,31 @@ const rows: [why: string, evictions: Sample[], context: Partial<OpeningContext>,
   ['drover is switched off', [{}], { mode: 'off' }, 'reject node-1 ModeOff'],
   ['a bad annotation', [{ annotations: { [annotations.deadline]: 'soon' } }], {}, 'reject node-1 InvalidObject'],
   ['a dead host', [{ annotations: { [annotations.cause]: 'node-failure' } }], {}, 'reject node-1 CauseNotSupported'],
+  ['a name that no host has', [{ hypervisor: 'node 1' }], misnamed, 'reject node-1 InvalidObject'],
+  ['… where drover is switched off', [{ hypervisor: 'node 1' }], { ...misnamed, mode: 'off' }, 'reject node-1 ModeOff'],
+  [
+    '… by a run of another id',
+    [{ hypervisor: 'node 1' }],
+    { ...misnamed, isRightRun: false },
+    'reject node-1 InvalidObject',
+  ],
+  [
+    '… is said in each',
+    [
+      { hypervisor: 'node 1', conditions: [invalid] },
+      { name: 'b', hypervisor: 'node 1' },
+    ],
+    misnamed,
+    'reject b InvalidObject',
+  ],
+  ['… is said once', [{ hypervisor: 'node 1', conditions: [invalid] }], misnamed, 'refuse InvalidInput'],
+  ['… and given by hand', [], misnamed, 'refuse InvalidInput'],
+  [
+    '… of a deleted one that is held',
+    [{ hypervisor: 'node 1' }, { name: 'b', hypervisor: 'node 1', deleting: true, finalizers: [evictionFinalizer] }],
+    misnamed,
+    'nothing, releases b',
+  ],
   [
     'a deleted one is let go, whatever it says',
     [{ deleting: true, finalizers: [evictionFinalizer], annotations: { [annotations.deadline]: 'soon' } }],
@@ -250,6 +277,18 @@ test('a rejection says what is wrong and what to do', () => {
     },
   });
 });
+
+test.each(['node 1', 'node-1 ', 'node-1.', '../nodes', 'n'.repeat(40_000)])(
+  'a bad name is named: %.20s',
+  (hypervisor) => {
+    const opening = plan([{ hypervisor }], { input: { hypervisor } });
+    expect(opening).toMatchObject({
+      condition: { status: 'False', reason: 'InvalidObject', message: expect.stringContaining('delete this Eviction') },
+    });
+    expect(opening).toMatchObject({ detail: expect.stringContaining(`\`${hypervisor.slice(0, 253)}\` is `) });
+    expect(JSON.stringify(opening.kind === 'reject' && opening.condition).length).toBeLessThan(1_000);
+  },
+);
 
 test('the node agent’s emergency Eviction is served as one of a host that goes, whatever is on it', () => {
   expect(plan([{ reason: agentReason }])).toMatchObject({ kind: 'serve', desired: { cause: 'termination' } });

@@ -4,7 +4,7 @@ import type { ConditionUpdate } from '../../../contracts/conditions.ts';
 import type { Eviction } from '../../../contracts/crds/eviction.ts';
 import { errors } from '../../../contracts/errors.ts';
 import type { ErrorCode } from '../../../contracts/errors.ts';
-import type { DesiredEviction, EvictionInput } from '../../../contracts/eviction/eviction.ts';
+import { type DesiredEviction, type EvictionInput, hostNameProblem } from '../../../contracts/eviction/eviction.ts';
 import { onlyObserves, readAsked, runIdAnnotation } from '../../../contracts/eviction/annotations.ts';
 import { evictingReasons, evictionConditions } from '../../../contracts/eviction/conditions.ts';
 import { evictionFinalizer } from '../../../contracts/ids.ts';
@@ -48,6 +48,8 @@ export function planOpening(context: OpeningContext): Opening {
     const eviction = context.evictions.find(({ metadata }) => metadata.uid === context.serving);
     return eviction === undefined ? { kind: 'nothing', held: [] } : serve(context, eviction);
   }
+  const problem = hostNameProblem(context.input.hypervisor);
+  if (problem !== null) return planMisnamed(context, problem);
   const [first] = unreconciled(context);
   if (first === undefined) return planWithout(context);
   const differences = isBare(context.input) ? [] : findDifferences(context.input, first);
@@ -98,6 +100,20 @@ function planWithout({ input, mode, isRightRun, runId, evictions }: OpeningConte
   if (input.cause === 'node-failure')
     return { kind: 'refuse', code: 'CauseNotSupported', detail: `${input.hypervisor} is said to have failed` };
   return { kind: 'create' };
+}
+
+/**
+ * A host of that name cannot be: each Eviction of it says so, and nothing else is done with that name. One that is deleted
+ * is let go first, without a run.
+ */
+function planMisnamed(context: OpeningContext, problem: string): Opening {
+  const open = unreconciled(context);
+  const held = open.filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
+  if (held.length > 0) return { kind: 'nothing', held };
+  const [first] = open;
+  return first === undefined
+    ? { kind: 'refuse', code: 'InvalidInput', detail: `hypervisor: ${problem}` }
+    : serve(context, first);
 }
 
 /** What the input says otherwise than the Eviction that it would have to share the host with. */
@@ -160,10 +176,16 @@ function findRefusal(
   problems: string[],
 ): Refusal | null {
   if (mode === 'off') return { code: 'ModeOff', detail: 'Evictions are switched off' };
-  if (problems.length > 0) return { code: 'InvalidObject', detail: problems.join('; ') };
+  const misnamed = hostNameProblem(hypervisor);
+  const all = misnamed === null ? problems : [describeMisnamed(hypervisor, misnamed), ...problems];
+  if (all.length > 0) return { code: 'InvalidObject', detail: all.join('; ') };
   if (cause === 'node-failure') return { code: 'CauseNotSupported', detail: `${hypervisor} is said to have failed` };
   return null;
 }
+
+/** The name cannot be changed. It may be of any length. */
+const describeMisnamed = (name: string, problem: string): string =>
+  `spec.hypervisor: \`${name.slice(0, 253)}\` ${problem}: delete this Eviction, and make one that names the host`;
 
 /** A refusal is final for the object as it is, but for the mode: when drover is switched on, it is read again. */
 function refusalCondition({ metadata }: Eviction, mode: Mode, { code, detail }: Refusal): ConditionUpdate {
@@ -186,4 +208,4 @@ export const waitingCondition = ({ metadata }: Eviction, first: Eviction): Condi
 });
 
 /** Whether the bridge started the run: everything else is then in the Eviction. */
-const isBare = (input: EvictionInput): boolean => Object.keys(input).every((key) => key === 'hypervisor');
+export const isBare = (input: object): boolean => Object.keys(input).every((key) => key === 'hypervisor');
