@@ -72,20 +72,25 @@ const awaitConcluded = (
 };
 
 /** Whether the server is where, and as, the record's end says. */
-function isConcluded({ host, taskState, vmState }: Instance, sourceHost: string, { status }: Migration): boolean {
+function isConcluded(instance: Instance, sourceHost: string, migration: Migration): boolean {
+  const { taskState, vmState } = instance;
   if (taskState !== null) return false;
-  switch (status) {
+  switch (migration.status) {
     case 'completed':
     case 'confirmed':
     // Of an evacuation.
     case 'done':
-      return host !== sourceHost && vmState !== 'resized';
+      return isWhereItWent(instance, sourceHost, migration) && vmState !== 'resized';
     case 'finished':
-      return host !== sourceHost && vmState === 'resized';
+      return isWhereItWent(instance, sourceHost, migration) && vmState === 'resized';
     default:
       return true;
   }
 }
+
+/** A resize of another user may have gone to the host that is being emptied, or have stayed there. */
+const isWhereItWent = ({ host }: Instance, sourceHost: string, { targetHost }: Migration): boolean =>
+  host !== sourceHost || targetHost === sourceHost;
 
 /** By type of migration, the instance action that has its words. */
 const actionOf: Record<string, InstanceActionName> = { 'live-migration': 'live-migration', evacuation: 'evacuate' };
@@ -93,16 +98,17 @@ const actionOf: Record<string, InstanceActionName> = { 'live-migration': 'live-m
 async function explain(
   { nova, scope }: Tools,
   sourceHost: string,
-  { id, status, type, instanceId }: Migration,
+  migration: Migration,
   instance: Instance | null,
 ): Promise<string | null> {
+  const { id, status, type, instanceId } = migration;
   if (instance === null) return null;
   switch (status) {
     case 'completed':
     case 'confirmed':
     case 'done':
     case 'finished': {
-      if (instance.host !== sourceHost)
+      if (isWhereItWent(instance, sourceHost, migration))
         return instance.taskState === null
           ? null
           : `Migration ${id} is ${status}, but the server is still ${instance.taskState}`;

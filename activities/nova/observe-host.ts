@@ -47,7 +47,7 @@ export async function observeHost(
     providers.observe(node.id, service.id, signal),
   ]);
   const migrations = await withoutAbandoned(nova, migrationsOf(service.host, all), clock.now(), signal);
-  const unconfirmedResizes = await findUnconfirmedResizes(nova, service.host, migrations, signal);
+  const resized = await findUnconfirmedResizes(nova, service.host, migrations, signal);
   const isLeft = instances.length > 0 || migrations.length > 0 || (provider?.consumers.length ?? 0) > 0;
   const observation: HostObservation = {
     host: service.host,
@@ -57,7 +57,8 @@ export async function observeHost(
     service: serviceState(service),
     instances: instances.map((instance): Instance => plainInstance(instance)),
     migrations,
-    unconfirmedResizes,
+    unconfirmedResizes: resized.map(({ id }) => id),
+    ...(resized.length > 0 && { resizedAway: resized.map((instance) => plainInstance(instance)) }),
     // What Placement does not know the scheduler cannot choose, and nothing can be allocated against it.
     allocations: provider?.consumers ?? [],
     schedulingDisabled: provider?.traits.includes('COMPUTE_STATUS_DISABLED') ?? true,
@@ -104,10 +105,10 @@ export async function findUnconfirmedResizes(
   host: string,
   migrations: readonly Migration[],
   signal: AbortSignal,
-): Promise<string[]> {
+): Promise<InstanceDetail[]> {
   const finished = migrations.filter(({ status, sourceHost }) => status === 'finished' && sourceHost === host);
   const servers = await Promise.all(
     [...new Set(finished.map(({ instanceId }) => instanceId))].map((id) => nova.server(id, signal)),
   );
-  return servers.flatMap((server) => (server?.vmState === 'resized' ? [server.id] : []));
+  return servers.flatMap((server) => (server?.vmState === 'resized' ? [server] : []));
 }

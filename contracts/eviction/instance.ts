@@ -91,6 +91,8 @@ export interface HostObservation {
   migrations: Migration[];
   /** Servers in VERIFY_RESIZE whose source is this host: their old disks and claim are still here. */
   unconfirmedResizes: string[];
+  /** The same, as Nova shows them where they are. Absent: observed before drover read that. */
+  resizedAway?: Instance[];
   /** Consumers with allocations against the host's resource provider. */
   allocations: string[];
   /** Whether Placement carries COMPUTE_STATUS_DISABLED for the host, so that the scheduler really leaves it out. */

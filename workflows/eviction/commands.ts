@@ -13,7 +13,7 @@ import {
 } from '../../contracts/messages.ts';
 import { invalidInput } from '../lib/failures.ts';
 import { addEvent, type EvictionInbox, type EvictionRun, wake } from './run.ts';
-import { enterState, inState, type TrackedInstance } from './state.ts';
+import { admitResized, enterState, inState, type TrackedInstance } from './state.ts';
 
 /** What each command takes. */
 interface CommandArguments {
@@ -137,6 +137,7 @@ export const commands: {
     if (!accepted.includes(obstacle)) accepted.push(obstacle);
     const one = found.instanceId === null ? undefined : instances[found.instanceId];
     if (one?.state === 'blocked') enterState(one, 'pending', nowMs);
+    admitResized(run.state, nowMs);
     addEvent(run, 'Normal', 'ObstacleAccepted', `${obstacle} accepted by ${by}`);
     return `Accepted: ${found.message}.`;
   },

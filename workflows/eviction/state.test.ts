@@ -40,6 +40,23 @@ describe('what a look at the host changes', () => {
     expect(theOnly(state).state).toBe('blocked');
     expect(remains(state.host!)).toEqual(['1 unconfirmed resize']);
   });
+  test('a server that left by a resize joins where a user has accepted that it is confirmed', () => {
+    const away = { ...emptyHost, unconfirmedResizes: ['a'], resizedAway: [server('a', { host: 'node-2' })] };
+    const state = evictionOf(away);
+    expect(state.instances).toEqual({});
+    applyEviction(state, { ...state.desired, acceptedObstacles: ['UnconfirmedResize/b'] }, 2_000);
+    expect(state.instances).toEqual({});
+    applyEviction(state, { ...state.desired, acceptedObstacles: ['UnconfirmedResize/a'] }, 2_000);
+    expect(theOnly(state)).toMatchObject({ state: 'pending', instance: { host: 'node-2' } });
+    // Its owner was faster.
+    applyHost(state, emptyHost, 3_000);
+    expect(theOnly(state).state).toBe('gone');
+    applyHost(state, away, 4_000);
+    expect(theOnly(state).state).toBe('pending');
+    enterState(theOnly(state), 'moved', 5_000);
+    applyHost(state, emptyHost, 6_000);
+    expect(theOnly(state).state).toBe('moved');
+  });
   test('a guest that libvirt alone knows of keeps the host from being empty, and is named', () => {
     const guest = (number: number) => ({ id: `id-${number}`, name: `instance-${number}` });
     const state = evictionOf(emptyHost, 1_000);

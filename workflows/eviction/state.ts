@@ -265,8 +265,22 @@ export function applyHost(state: EvictionState, host: HostObservation, nowMs: nu
     if (host.unconfirmedResizes.includes(one.instance.id)) continue;
     enterState(one, 'gone', nowMs, 'left the host without this eviction');
   }
+  admitResized(state, nowMs);
   const isEmpty = remains(host).length === 0;
   state.emptySinceMs = isEmpty ? (state.emptySinceMs ?? nowMs) : null;
+}
+
+/**
+ * A server whose resize off the host a user has accepted to be confirmed joins those that are to leave: its run confirms
+ * it. All others are their owners' to confirm, and keep the host from being empty.
+ */
+export function admitResized(state: EvictionState, nowMs: number): void {
+  for (const instance of state.host?.resizedAway ?? []) {
+    if (!mayConfirmResize(state, instance.id)) continue;
+    const known = state.instances[instance.id];
+    if (known === undefined) state.instances[instance.id] = newcomer(instance, nowMs);
+    else if (known.state === 'gone') enterState(known, 'pending', nowMs, 'left the host by a resize to be confirmed');
+  }
 }
 
 function newcomer(instance: Instance, nowMs: number): TrackedInstance {
@@ -358,6 +372,7 @@ export function applyEviction(state: EvictionState, desired: DesiredEviction, no
     const one = instanceId === null ? undefined : state.instances[instanceId];
     if (accepted.has(id) && one?.state === 'blocked' && one.message === message) enterState(one, 'pending', nowMs);
   }
+  admitResized(state, nowMs);
   if (desired.deleting) requestStop(state, 'the deletion of the Eviction', nowMs);
 }
 

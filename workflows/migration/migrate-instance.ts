@@ -166,7 +166,8 @@ async function drive(
   { plan, cancelled, show, backOff }: Course,
 ): Promise<MigrateInstanceResult> {
   const { instance, settings } = input;
-  let isOutdated = cancelled;
+  // What waits in a resize is confirmed by the record of that, which the parent has not observed.
+  let isOutdated = cancelled || instance.status === 'VERIFY_RESIZE';
   let outages = 0;
   const waitOut = async (message: string): Promise<void> => {
     outages += 1;

@@ -347,6 +347,14 @@ const rows: Row[] = [
   ['a stranger’s resize is not', resized, finished, {}, {}, blocked(/confirm or revert/)],
   ['unless a person accepted it', resized, finished, {}, { accepted: true }, does('confirm', { migrationId: 7 })],
   [
+    'and once only where Nova does not end that',
+    resized,
+    finished,
+    { trouble: { migrationId: 7, stuck: 'TooLong', vainAborts: 0 } },
+    { accepted: true },
+    blocked(/confirm or revert/),
+  ],
+  [
     'a resize on the host itself is theirs too',
     { ...resized, host: 'node-1' },
     finished,

@@ -205,7 +205,8 @@ function planConfirmation(
 ): MigrationPlan {
   if (progress.ownCold !== null) return confirm(progress.ownCold, instance);
   // A resize of another client holds the old disks on the source: confirming it takes their way back away.
-  if (desired.accepted && migration !== null) return confirm(migration.id, instance);
+  if (desired.accepted && migration !== null && troubleOf(progress, migration).stuck === null)
+    return confirm(migration.id, instance);
   if (instance.host === desired.sourceHost)
     return done('nonMigratable', 'resized and not confirmed: confirm or revert the resize');
   return done(
