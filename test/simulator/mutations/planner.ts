@@ -232,7 +232,7 @@ export const plannerMutations: readonly Mutation[] = [
     breaks: 'a resize that another client has begun is confirmed where a user accepts that',
     caughtBy: evicting([at(500, 'migrateServer', 2, 20 * minuteMs)]),
     says: /confirmed a resize .* no user has accepted that/u,
-    rewrite: { from: /if \(desired\.accepted && migration !== null\) return /u, to: 'if (migration !== null) return ' },
+    rewrite: { from: /if \(desired\.accepted && migration !== null && /u, to: 'if (migration !== null && ' },
   },
   {
     name: 'coldUnconfirmed',
