@@ -49,6 +49,8 @@ export type EvictionOpened =
       desired: DesiredEviction;
       settings: EvictionSettings;
       /** Of the host's Node, when the eviction began. */ bootId: string | null;
+      /** Value of `drover.dev/retry`, which the run has taken up by this; absent: no user has asked. */
+      retry?: string;
     };
 
 export interface EvictionReport {

@@ -365,6 +365,14 @@ export function describeEvictionObjects(declare: ObjectsTest): void {
       expect(await open()).toEqual({ kind: 'nothing' });
     });
 
+    test('takes up a retry that a user asks for while it is served', async () => {
+      await create();
+      const { desired } = await serve();
+      await annotate({ 'drover.dev/retry': '1' });
+      expect(await open({}, desired.uid)).toMatchObject({ kind: 'run', retry: '1' });
+      expect((await read()).metadata.annotations).toMatchObject({ 'drover.dev/retry-handled': '1' });
+    });
+
     test('remembers the boot id from when the eviction began', async () => {
       await create();
       await setNode('boot-1', 'True');

@@ -304,6 +304,8 @@ describe('a run that has two Evictions of its host', () => {
         simulatedCommand({ ...deployment, simulation: { ...simulation, client: lateClient(simulation, calls) } }, args),
       clock: simulation.clock,
       read: (name: string) => objects.get(resources.Eviction, { name }, never),
+      annotate: (name: string, given: Record<string, string>) =>
+        objects.patch(resources.Eviction, { name }, { metadata: { annotations: given } }, never),
       /** One that is served, with a guest that does not move by itself, and one that waits. */
       run: async (story: () => Promise<void>): Promise<void> => {
         const begin = async (): Promise<void> => {
@@ -350,6 +352,22 @@ describe('a run that has two Evictions of its host', () => {
       await clock.sleep(5_000);
       expect(await evictingOf(() => read('first'))).toMatchObject({ status: 'False', reason: 'Stopped' });
       expect(await evictingOf(() => read('second'))).toMatchObject({ status: 'True' });
+    });
+  });
+
+  test('takes up a retry while it runs, so that it does not begin again what a user has stopped', async () => {
+    const { run, drover, read, annotate, clock } = await evictions();
+    await run(async () => {
+      await annotate('first', { [annotations.retry]: '1' });
+      await clock.sleep(5_000);
+      expect((await read('first'))?.metadata.annotations).toMatchObject({ [retryHandledAnnotation]: '1' });
+      expect(await drover('cancel', host, '--abort')).toMatchObject({ code: 0 });
+      await clock.sleep(20_000);
+      expect(await evictingOf(() => read('first'))).toMatchObject({ status: 'False', reason: 'Stopped' });
+      expect(await evictingOf(() => read('second'))).toMatchObject({ status: 'True' });
+      await annotate('first', { [annotations.retry]: '2' });
+      await clock.sleep(5_000);
+      expect(await evictingOf(() => read('first'))).toMatchObject({ status: 'Unknown', reason: 'AlreadyRunning' });
     });
   });
 

@@ -12,7 +12,7 @@ import {
   type SkipInstance,
 } from '../../contracts/messages.ts';
 import { invalidInput } from '../lib/failures.ts';
-import { addEvent, type EvictionInbox, type EvictionRun, wake } from './run.ts';
+import { addEvent, type EvictionInbox, type EvictionRun, tryNow, wake } from './run.ts';
 import { admitResized, enterState, inState, type TrackedInstance } from './state.ts';
 
 /** What each command takes. */
@@ -157,12 +157,8 @@ export const commands: {
     return `Stopping. ${inFlight}; the host is ${state.stop.reEnable ? 'enabled again if drover disabled it' : 'left disabled'}.`;
   },
   retryNow(run, _argument, nowMs) {
-    if (run.state.problem === null) return 'It is not waiting to try again.';
-    run.state.problem = { ...run.state.problem, retryAtMs: nowMs };
-    // Each of them waits for a time of its own.
-    if (run.readDueMs !== null) run.readDueMs = nowMs;
-    if (run.failedReports !== null) run.failedReports = { ...run.failedReports, retryAtMs: nowMs };
-    return `Trying again: ${run.state.problem.message}`;
+    if (!tryNow(run, nowMs)) return 'It is not waiting to try again.';
+    return `Trying again: ${run.state.problem?.message}`;
   },
 };
 

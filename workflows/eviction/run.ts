@@ -70,6 +70,16 @@ export async function backOff(inbox: EvictionInbox, failures: number, summary: s
   await condition(() => inbox.wakeUps !== wakeUps, retryAfterMs(failures), { summary });
 }
 
+/** Tries again at once what it waits to try again. @returns whether there is such a thing */
+export function tryNow(run: Pick<EvictionRun, 'state' | 'readDueMs' | 'failedReports'>, nowMs: number): boolean {
+  if (run.state.problem === null) return false;
+  run.state.problem = { ...run.state.problem, retryAtMs: nowMs };
+  // Each of them waits for a time of its own.
+  if (run.readDueMs !== null) run.readDueMs = nowMs;
+  if (run.failedReports !== null) run.failedReports = { ...run.failedReports, retryAtMs: nowMs };
+  return true;
+}
+
 /** An event for users; written with the next report. */
 export function addEvent(
   run: Pick<EvictionRun, 'events' | 'unpublished'>,
@@ -133,13 +143,13 @@ export function beginRun(
   inbox: EvictionInbox,
 ): EvictionRun {
   const nowMs = Date.now();
-  const { desired, settings, bootId } = opened;
+  const { desired, settings, bootId, retry } = opened;
   const state: EvictionState =
     carried === null
       ? beginEviction(desired, settings, bootId, nowMs)
       : { ...carried, desired, settings, startedAtMs: nowMs, allowance: null };
   if (desired.deleting) requestStop(state, 'the deletion of the Eviction', nowMs);
-  return {
+  const run: EvictionRun = {
     state,
     inbox,
     moves: new Map(),
@@ -151,6 +161,15 @@ export function beginRun(
     readDueMs: null,
     events: [],
   };
+  applyRetry(run, retry, nowMs);
+  return run;
+}
+
+/** The same value asks once, as long as the annotation may stand there. */
+function applyRetry(run: EvictionRun, retry: string | undefined, nowMs: number): void {
+  if (retry === undefined || retry === run.state.retry) return;
+  run.state.retry = retry;
+  tryNow(run, nowMs);
 }
 
 /** Applies a change of the Eviction while the run serves it. */
@@ -159,7 +178,10 @@ export async function readEviction(run: EvictionRun): Promise<void> {
   run.readDueMs = null;
   try {
     const opened = await openEviction({ hypervisor: state.desired.hypervisor }, state.desired.uid);
-    if (opened.kind === 'run') applyEviction(state, opened.desired, Date.now());
+    if (opened.kind === 'run') {
+      applyEviction(state, opened.desired, Date.now());
+      applyRetry(run, opened.retry, Date.now());
+    }
     if (opened.kind === 'nothing') requestStop(state, 'the deletion of the Eviction', Date.now());
     run.unpublished = true;
   } catch (error) {

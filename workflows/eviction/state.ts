@@ -54,6 +54,8 @@ export interface EvictionState {
   /** When nothing was left to move, so that the wait for the rest has a deadline. */
   nothingLeftSinceMs: number | null;
   problem: EvictionProblem | null;
+  /** Value of `drover.dev/retry` as last read; absent: there is none. */
+  retry?: string;
   /** Whether the compute service was enabled again; null while that is open or was never the question. */
   reEnabled: boolean | null;
   /** How it ended. */

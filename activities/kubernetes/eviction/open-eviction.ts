@@ -100,13 +100,18 @@ async function serve(
     for (const other of waiting) await writeCondition(tools, other, waitingCondition(other, eviction));
   const itsNode = await observeNode(tools.client, desired.hypervisor, tools.scope.signal);
   const bootId = itsNode?.bootId ?? null;
-  const served =
-    serving === null && !desired.deleting ? await beginServing(tools, eviction, desired.mode, bootId) : eviction;
+  const served = desired.deleting
+    ? eviction
+    : serving === null
+      ? await beginServing(tools, eviction, desired.mode, bootId)
+      : await takeUpRetry(tools, eviction);
+  const retry = served.metadata.annotations?.[annotations.retry];
   return {
     kind: 'run',
     desired,
     settings: tools.settings,
     bootId: served.metadata.annotations?.[bootIdAnnotation] ?? bootId,
+    ...(retry !== undefined && { retry }),
   };
 }
 
@@ -177,6 +182,14 @@ async function beginServing(
   return change === null
     ? patched
     : await client.patch(resources.Eviction, patched.metadata, { metadata: change }, scope.signal);
+}
+
+/** A retry that is asked for while the Eviction is served is the run's: it must not begin another after its end. */
+async function takeUpRetry({ client, scope }: Tools, eviction: Eviction): Promise<Eviction> {
+  const asked = pendingRetry(eviction);
+  if (asked === null) return eviction;
+  const change = { annotations: { [retryHandledAnnotation]: asked } };
+  return await client.patch(resources.Eviction, eviction.metadata, { metadata: change }, scope.signal);
 }
 
 /**
