@@ -257,6 +257,9 @@ async function reEnable(run: EvictionRun): Promise<void> {
   state.reEnabled = mayEnable && (await enable(run));
 }
 
+/** Whether its Eviction, as it was read last, asks for the host to be left disabled, or drover only to observe. */
+const isLeft = ({ desired }: EvictionState): boolean => desired.mode === 'observe' || planReEnable(desired) === 'leave';
+
 /**
  * The eviction has succeeded and says so; only the return of the host is still awaited, visibly and until a deadline.
  */
@@ -270,7 +273,7 @@ async function isNodeBack(run: EvictionRun): Promise<boolean> {
   await publishNow(run, { releaseFinalizer: false }).catch((error: unknown) => void explain(error));
   const isBack = await awaitReturn(run, untilMs);
   run.waiting = null;
-  if (!isBack)
+  if (!isBack && !isLeft(state))
     addEvent(
       run,
       'Warning',
@@ -281,20 +284,26 @@ async function isNodeBack(run: EvictionRun): Promise<boolean> {
 }
 
 /**
- * A stop ends the wait, and so does the deletion of the Eviction, which must not hang for hours on a Node. A
- * kube-apiserver that is away does not: the node that reboots may be the one it runs on.
+ * A stop ends the wait, and so does the deletion of the Eviction, which must not hang for hours on a Node, and a change
+ * of it by which the host is left disabled. A kube-apiserver that is away does not: the node that reboots may be the
+ * one it runs on.
  */
 async function awaitReturn(run: EvictionRun, untilMs: number): Promise<boolean> {
   const { hypervisor } = run.state.desired;
+  const isOver = (): boolean => run.state.stop !== null || isLeft(run.state) || Date.now() >= untilMs;
   let failures = 0;
-  while (run.state.stop === null && Date.now() < untilMs) {
-    if (run.readDueMs !== null && Date.now() >= run.readDueMs) await readEviction(run);
-    if (run.state.stop !== null || Date.now() >= untilMs) break;
+  while (!isOver()) {
+    await readIfDue(run);
+    if (isOver()) break;
     const leftMs = (run.readDueMs === null ? untilMs : Math.min(untilMs, run.readDueMs)) - Date.now();
     const wait = kubernetesWait(`Wait until Node ${hypervisor} is back`, leftMs + slackMs);
     try {
       const isBack = await whileWanted(run, () => wait.awaitNodeReturned(hypervisor, run.state.bootId, leftMs));
-      if (isBack === true) return true;
+      if (isBack === true) {
+        // kube-apiserver answers again: what could not be read before may ask for the host to be left disabled.
+        if (run.readDueMs !== null) run.readDueMs = Date.now();
+        return true;
+      }
       failures = 0;
     } catch (error) {
       failures += 1;
@@ -308,9 +317,15 @@ async function awaitReturn(run: EvictionRun, untilMs: number): Promise<boolean> 
   return false;
 }
 
+async function readIfDue(run: EvictionRun): Promise<void> {
+  if (run.readDueMs !== null && Date.now() >= run.readDueMs) await readEviction(run);
+}
+
 async function enable(run: EvictionRun): Promise<boolean> {
   const { state, inbox } = run;
   for (let attempt = 1; attempt <= enableAttempts;) {
+    await readIfDue(run);
+    if (isLeft(state)) return false;
     try {
       return await enableService(run, enableSummary(state));
     } catch (error) {
@@ -320,9 +335,9 @@ async function enable(run: EvictionRun): Promise<boolean> {
         await backOff(inbox, attempt, 'Try again to enable the host');
         attempt += 1;
       } else if (!(await awaitStopLifted(run, problem.message))) {
-        if (run.readDueMs !== null && Date.now() >= run.readDueMs) await readEviction(run);
+        await readIfDue(run);
         if (state.stop !== null) break;
-        await backOff(inbox, attempt, 'Try again to enable the host');
+        if (!isLeft(state)) await backOff(inbox, attempt, 'Try again to enable the host');
       }
     }
   }
