@@ -3,7 +3,7 @@ import { kubernetesQueue, migrationId, novaQueue, workflowQueue, workflowTypes }
 import { finalFailure } from '../../activities/lib/wait.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import { settings } from '../fixtures/workflows/eviction.ts';
-import { cold, ended, finished, resized, server } from '../fixtures/workflows/migration.ts';
+import { cold, ended, finished, live, migrating, resized, server } from '../fixtures/workflows/migration.ts';
 import { loadWorkflows } from './bundle.ts';
 import { createSimulation } from './simulation.ts';
 
@@ -63,5 +63,59 @@ test('a cold move of a run whose wait for the end of a stop fails is confirmed a
   expect(await simulation.run(run.result(), 10 * minuteMs)).toMatchObject({ outcome: 'moved', targetHost: 'node-2' });
   expect(called).toEqual([`confirm ${cold.id}`]);
   expect(waits).toBe(2);
+  simulation.close();
+});
+
+test('a move that is cancelled while drover is stopped ends with its migration', async () => {
+  const input: MigrateInstanceInput = {
+    instance: server,
+    sourceHost: 'node-1',
+    eviction: { name: 'node-1', uid: 'u' },
+    consent: [],
+    accepted: false,
+    settings,
+  };
+  const started = Promise.withResolvers<void>();
+  let endsAtMs = Infinity;
+  const simulation = createSimulation({
+    bundle: await loadWorkflows(),
+    seed: 1,
+    serve: ({ clock }) => [
+      {
+        taskQueue: kubernetesQueue(settings.cluster),
+        activities: { awaitStopLifted: () => new Promise(() => undefined) },
+      },
+      {
+        taskQueue: novaQueue(settings.region, settings.cluster),
+        activities: {
+          startLiveMigration: async (): Promise<MigrationStart> => ({ outcome: 'started', migration: live }),
+          awaitMigration: () => {
+            started.resolve();
+            return new Promise(() => undefined);
+          },
+          observeInstance: async () =>
+            clock.now() < endsAtMs
+              ? { instance: { ...server, ...migrating }, migration: live }
+              : { instance: { ...server, host: 'node-2' }, migration: null },
+          async abortMigration() {
+            throw droverFailure('Stopped', 'Everything was stopped by jane');
+          },
+        },
+      },
+    ],
+  });
+  const { clock } = simulation;
+  const run = await simulation.client.workflow.start(workflowTypes.migrateInstance, {
+    workflowId: migrationId(server.id, settings.cluster),
+    taskQueue: workflowQueue(settings.cluster),
+    args: [input],
+  });
+  const cancel = async (): Promise<unknown> => {
+    await started.promise;
+    endsAtMs = clock.now() + 3 * minuteMs;
+    await run.cancel();
+    return await run.result();
+  };
+  expect(await simulation.run(cancel(), 10 * minuteMs)).toMatchObject({ outcome: 'moved', targetHost: 'node-2' });
   simulation.close();
 });

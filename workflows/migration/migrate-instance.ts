@@ -20,6 +20,7 @@ import { explain, invalidInput, isOutOfTime, lastDetail } from '../lib/failures.
 import { count, outcomeOf } from '../lib/metrics.ts';
 import { retryAfterMs } from '../lib/retry.ts';
 import {
+  isInProgress,
   type MigrationPlan,
   type MigrationStep,
   planAfterFailure,
@@ -194,7 +195,11 @@ async function drive(
     } catch (error) {
       if (isCancellation(error)) throw error;
       const { code, message } = explain(error);
-      const next = planAfterFailure(code, { surprises, mayFail: !cancelled && !mayBeInFlight(progress) });
+      const next = planAfterFailure(code, {
+        inProgress: isInProgress(progress),
+        surprises,
+        mayFail: !cancelled && !mayBeInFlight(progress),
+      });
       if (next === 'fail') throw error;
       if (next === 'observe') surprises += 1;
       else if (next === 'awaitStopLifted') await awaitStopLifted(waitOut);

@@ -457,6 +457,7 @@ type FailureRow = [
 ];
 const failureRows: FailureRow[] = [
   ['a stop is waited for', 'Stopped', {}, 'awaitStopLifted'],
+  ['but a migration in progress is looked at meanwhile', 'Stopped', { inProgress: true }, 'backOff'],
   ['a server that is not as it was is observed', 'InstanceBusy', {}, 'observe'],
   ['not for ever', 'InstanceBusy', { surprises: 10 }, 'fail'],
   ['what concerns Nova as a whole is the parent’s', 'CredentialRefused', {}, 'fail'],
@@ -466,5 +467,5 @@ const failureRows: FailureRow[] = [
 ];
 
 test.each(failureRows)('%s', (_why, code, run, next) => {
-  expect(planAfterFailure(code, { surprises: 0, mayFail: true, ...run })).toBe(next);
+  expect(planAfterFailure(code, { inProgress: false, surprises: 0, mayFail: true, ...run })).toBe(next);
 });

@@ -125,6 +125,10 @@ export function planMove(desired: Desired, progress: Progress): MigrationPlan {
   return planWithoutMigration(desired, progress, instance);
 }
 
+/** Whether Nova is at work on a migration, as last observed. */
+export const isInProgress = ({ observation: { migration } }: Progress): boolean =>
+  migration !== null && !awaitsConfirmation(migration);
+
 /** The record of a cold migration ends its own part in `finished`: the rest is a confirmation. */
 const awaitsConfirmation = (migration: Migration): boolean => migration.status === 'finished';
 
@@ -301,6 +305,7 @@ const surprising: ReadonlySet<ErrorCode | null> = new Set<ErrorCode>([
 /**
  * What a run does after a step has failed.
  *
+ * @param run.inProgress a migration is, which Nova may end also while drover is stopped
  * @param run.surprises how many such failures were investigated before
  * @param run.mayFail nothing is in flight, and the run is not cancelled: what concerns Nova as a whole is for the
  * parent to wait out
@@ -308,9 +313,9 @@ const surprising: ReadonlySet<ErrorCode | null> = new Set<ErrorCode>([
  */
 export function planAfterFailure(
   code: ErrorCode | null,
-  { surprises, mayFail }: { surprises: number; mayFail: boolean },
+  { inProgress, surprises, mayFail }: { inProgress: boolean; surprises: number; mayFail: boolean },
 ): 'awaitStopLifted' | 'observe' | 'backOff' | 'fail' {
-  if (code === 'Stopped') return 'awaitStopLifted';
+  if (code === 'Stopped') return inProgress ? 'backOff' : 'awaitStopLifted';
   if (surprising.has(code) && surprises < maxSurprises) return 'observe';
   return mayFail ? 'fail' : 'backOff';
 }
