@@ -115,13 +115,13 @@ const rows: Row[] = [
 const nowMs = Date.parse('2026-01-01T00:01:00Z');
 
 test.each(rows)('%s', (_why, kind, instance, migrations, known, decision) => {
-  expect(decideStart(kind, source, { instance, migrations }, known, nowMs).do).toBe(decision);
+  expect(decideStart(kind, { sourceHost: source }, { instance, migrations }, known, nowMs).do).toBe(decision);
 });
 
 describe('a record that no nova-compute works on', () => {
   const hourLaterMs = nowMs + 3_600_000;
   const decide = (instance: InstanceDetail, migration: Migration): string =>
-    decideStart('live', source, { instance, migrations: [migration] }, null, hourLaterMs).do;
+    decideStart('live', { sourceHost: source }, { instance, migrations: [migration] }, null, hourLaterMs).do;
   test('of a server without a task keeps it from nothing', () =>
     expect(decide(server(), live('queued'))).toBe('request'));
   test('nor does that of a resize whose server an operator has reset', () => {
@@ -134,4 +134,12 @@ describe('a record that no nova-compute works on', () => {
     expect(decide(server({ taskState: 'migrating' }), live('queued'))).toBe('adopt'));
   test('counts while Nova writes it', () =>
     expect(decide(server(), live('running', { updatedAt: '2026-01-01T01:00:30Z' }))).toBe('adopt'));
+});
+
+test.each([
+  [true, 'request'],
+  [false, 'giveBack'],
+])('a server that is locked by now, and may be moved all the same: %j', (mayMoveLocked, decision) => {
+  const history = { instance: server({ locked: true }), migrations: [] };
+  expect(decideStart('live', { sourceHost: source, mayMoveLocked }, history, null, nowMs).do).toBe(decision);
 });

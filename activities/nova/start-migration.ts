@@ -2,7 +2,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { z } from 'zod';
 
 import type { Instance, Migration } from '../../contracts/eviction/instance.ts';
-import type { ColdRequest, MigrationStart, MigrationSubject } from '../../contracts/eviction/migrate-instance.ts';
+import type { ColdRequest, MigrationStart, StartRequest } from '../../contracts/eviction/migrate-instance.ts';
 import { droverFailure, failureCode } from '../../runtime/failure.ts';
 import { mutate } from '../lib/mutate.ts';
 import { wordsOf } from '../openstack/faults.ts';
@@ -17,7 +17,6 @@ import {
 import type { RegionView } from './region-view.ts';
 
 export type StartTools = Tools<InstanceDependencies> & { region: RegionView };
-export type StartRequest = MigrationSubject & { perTarget: number };
 
 /** How long Nova may take from its 202 to the record; about 0.1 s when it is idle. Within the time of a short call. */
 const recordDeadlineMs = 8_000;
@@ -75,7 +74,7 @@ async function startOnce(
     readHistory(nova, instanceId, scope.signal),
     region.room(sourceHost, perTarget, scope.signal),
   ]);
-  const decision = decideStart(kind, sourceHost, history, earlier, tools.clock.now());
+  const decision = decideStart(kind, request, history, earlier, tools.clock.now());
   switch (decision.do) {
     case 'adopt':
       return { outcome: 'started', migration: decision.migration };
@@ -156,13 +155,7 @@ async function afterRefusal(
     return { outcome: 'refused', message: wordsOf(error) };
   if (code !== 'InstanceBusy' && code !== 'NovaUnavailable') throw error;
   const history = await readHistory(tools.nova, request.instanceId, tools.scope.signal);
-  const decision = decideStart(
-    kind,
-    request.sourceHost,
-    history,
-    code === 'InstanceBusy' ? null : known,
-    tools.clock.now(),
-  );
+  const decision = decideStart(kind, request, history, code === 'InstanceBusy' ? null : known, tools.clock.now());
   if (decision.do === 'adopt') return { outcome: 'started', migration: decision.migration };
   if (decision.do === 'awaitRecord') return awaitRecord(tools, kind, request, known);
   if (code === 'NovaUnavailable') throw error;
@@ -239,7 +232,7 @@ const isBeginning = (kind: MoveKind, sourceHost: string, instance: Instance | nu
  */
 export function decideStart(
   kind: MoveKind,
-  sourceHost: string,
+  { sourceHost, mayMoveLocked = true }: Pick<StartRequest, 'sourceHost' | 'mayMoveLocked'>,
   history: InstanceHistory,
   known: readonly number[] | null,
   nowMs: number,
@@ -259,6 +252,7 @@ export function decideStart(
     const begins = firstTask[kind].includes(instance.taskState) && (kind === 'live' || known !== null);
     return begins ? { do: 'awaitRecord' } : { do: 'giveBack' };
   }
+  if (instance.locked && !mayMoveLocked) return { do: 'giveBack' };
   return movable[kind].includes(instance.vmState) ? { do: 'request' } : { do: 'giveBack' };
 }
 

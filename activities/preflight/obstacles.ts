@@ -1,5 +1,5 @@
 import type { Obstacle, ObstacleCode } from '../../contracts/eviction/eviction.ts';
-import { instanceObstacleId } from '../../contracts/eviction/eviction.ts';
+import { instanceObstacleId, lockedObstacle } from '../../contracts/eviction/eviction.ts';
 import type { InstanceDetail } from '../nova/types.ts';
 
 /** Something about the host as a whole. Users accept it by its code. */
@@ -60,7 +60,7 @@ export function judgeInstance(instance: InstanceDetail, { localDisks }: Compatib
       `Nova does not move a server that is ${instance.vmState}${instance.fault === null ? '' : ` (${instance.fault})`}`,
     );
   }
-  if (instance.locked) add('InstanceLocked', 'it is locked: unlock it');
+  if (instance.locked) obstacles.push(lockedObstacle(instance));
   if (localDisks && instance.localDiskGiB > 0)
     add('LocalDisk', `${instance.localDiskGiB} GiB of its disks lie on the host and are copied over the network`);
   if (instance.vmState === 'active' || instance.vmState === 'paused')

@@ -17,7 +17,13 @@ import type {
   PollIntervals,
 } from './eviction.ts';
 import type { HostObservation } from './instance.ts';
-import type { InstanceObservation, MigrationEnd, MigrationStart, MigrationSubject } from './migrate-instance.ts';
+import type {
+  InstanceObservation,
+  MigrationEnd,
+  MigrationStart,
+  MigrationSubject,
+  StartRequest,
+} from './migrate-instance.ts';
 
 /**
  * What workflows may ask for, by task queue. An activity's name is a wire name. All are safe to repeat and to run twice
@@ -88,8 +94,8 @@ export interface EvictionHostActivities {
 /** Queue `nova:<region>`. */
 export interface InstanceActivities {
   observeInstance(request: { instanceId: string }): Promise<InstanceObservation>;
-  startLiveMigration(request: MigrationSubject & { perTarget: number }): Promise<MigrationStart>;
-  startColdMigration(request: MigrationSubject & { perTarget: number }): Promise<MigrationStart>;
+  startLiveMigration(request: StartRequest): Promise<MigrationStart>;
+  startColdMigration(request: StartRequest): Promise<MigrationStart>;
   /** Waits for the migration's end, or until it is stuck. Keeps the Migration object current. */
   awaitMigration(
     request: MigrationSubject & { migrationId: number; gibibytes: number; stuck: StuckLimits; poll: PollIntervals },

@@ -166,6 +166,14 @@ export interface Obstacle {
 /** What users accept of one server. */
 export const instanceObstacleId = (code: ObstacleCode, instanceId: string): string => `${code}/${instanceId}`;
 
+/** A lock is its owner's word against any move, which Nova does not keep an administrator from. */
+export const lockedObstacle = ({ id, name }: { id: string; name: string }): Obstacle => ({
+  id: instanceObstacleId('InstanceLocked', id),
+  code: 'InstanceLocked',
+  instanceId: id,
+  message: `${name || id}: it is locked: unlock it`,
+});
+
 /** What a preflight found: the host as it is and everything that stands in the way. */
 export interface Preflight {
   host: HostObservation;

@@ -1,4 +1,4 @@
-import type { Consent, EvictionSettings } from './eviction.ts';
+import type { Consent, EvictionSettings, Obstacle } from './eviction.ts';
 import type { Instance, Migration } from './instance.ts';
 
 /** Input of `migrateInstance`, the child run that moves one server off its host. */
@@ -12,6 +12,11 @@ export interface MigrateInstanceInput {
   consent: Consent[];
   /** Whether a user accepted that a resize of this very instance is confirmed though drover has not begun it. */
   accepted: boolean;
+  /**
+   * Whether a user accepted that it is moved though it is locked. Absent: a release that did not ask has begun the run,
+   * and it is moved.
+   */
+  mayMoveLocked?: boolean;
   settings: EvictionSettings;
 }
 
@@ -24,6 +29,8 @@ export interface MigrateInstanceResult {
   message: string | null;
   /** Id of the migration that Nova still shows in progress, and that does not end; null: there is none. */
   inFlight: number | null;
+  /** What keeps it from being moved, and a user may accept. */
+  obstacle?: Obstacle;
 }
 
 /** What one observation of a server found. */
@@ -70,6 +77,13 @@ export interface MigrationSubject {
   eviction: { name: string; uid: string };
   /** Attempt of the run, from 1. */
   attempt: number;
+}
+
+/** What a submitting activity is asked for. */
+export interface StartRequest extends MigrationSubject {
+  perTarget: number;
+  /** See {@link MigrateInstanceInput}. */
+  mayMoveLocked?: boolean;
 }
 
 /** What the Migration object of a server shall show now. */

@@ -42,6 +42,7 @@ import {
   disabledReasonOf,
   enterState,
   mayConfirmResize,
+  mayMoveLocked,
   type TrackedInstance,
 } from './state.ts';
 
@@ -316,6 +317,7 @@ function startMigration(
         eviction: { name: desired.name, uid: desired.uid },
         consent: desired.consent,
         accepted: mayConfirmResize(state, instance.id),
+        mayMoveLocked: mayMoveLocked(state, instance.id),
         settings,
       },
     ],

@@ -100,7 +100,7 @@ const one = (
 ): Execute<EvictionStep> => execute([{ phase: state.phase, ...step }]);
 
 /** Causes for which an obstacle refuses the eviction. For the others a refusal would end in a forced kill. */
-const isRefusedByObstacles: Record<EvictionCause, boolean> = {
+export const isRefusedByObstacles: Record<EvictionCause, boolean> = {
   admin: true,
   decommission: true,
   'node-failure': true,

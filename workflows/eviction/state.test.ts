@@ -8,6 +8,7 @@ import {
   applyEviction,
   applyMoveResult,
   applyPreflight,
+  mayMoveLocked,
   outstandingRamMiB,
   remains,
   applyHost,
@@ -109,6 +110,40 @@ describe('what the end of a move changes', () => {
       5_000,
     );
     expect(state.problem).toBeNull();
+  });
+});
+
+describe('a server that was found locked when it was to move', () => {
+  const obstacle = { id: 'InstanceLocked/a', code: 'InstanceLocked', instanceId: 'a', message: 'a: locked' } as const;
+  const locked = {
+    outcome: 'nonMigratable',
+    targetHost: null,
+    attempts: 0,
+    message: 'a: locked',
+    inFlight: null,
+  } as const;
+  const found = (): ReturnType<typeof evictionOf> => {
+    const state = evictionOf(hostWith(server('a')));
+    applyMoveResult(state, 'a', { ...locked, obstacle }, 5_000);
+    return state;
+  };
+  test('has an obstacle, once', () => {
+    const state = found();
+    applyMoveResult(state, 'a', { ...locked, obstacle }, 6_000);
+    expect(state.obstacles).toEqual([obstacle]);
+    expect(theOnly(state)).toMatchObject({ state: 'blocked' });
+    expect(mayMoveLocked(state, 'a')).toBe(false);
+  });
+  test('goes on when a user accepts that', () => {
+    const state = found();
+    applyEviction(state, { ...state.desired, acceptedObstacles: [obstacle.id] }, 6_000);
+    expect(theOnly(state)).toMatchObject({ state: 'pending' });
+    expect(mayMoveLocked(state, 'a')).toBe(true);
+  });
+  test('has none any more when it has moved, unlocked', () => {
+    const state = found();
+    applyMoveResult(state, 'a', { ...locked, outcome: 'moved', targetHost: 'node-2', message: null }, 6_000);
+    expect(state.obstacles).toEqual([]);
   });
 });
 

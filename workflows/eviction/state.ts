@@ -197,6 +197,10 @@ export const acceptedObstacles = ({ accepted, desired }: EvictionState): Readonl
 export const mayConfirmResize = (state: EvictionState, instanceId: string): boolean =>
   acceptedObstacles(state).has(instanceObstacleId('UnconfirmedResize', instanceId));
 
+/** Whether a user accepted that this server is moved though it is locked. */
+export const mayMoveLocked = (state: EvictionState, instanceId: string): boolean =>
+  acceptedObstacles(state).has(instanceObstacleId('InstanceLocked', instanceId));
+
 export const unacceptedObstacles = (state: EvictionState): Obstacle[] => {
   const accepted = acceptedObstacles(state);
   return state.obstacles.filter(({ id }) => !accepted.has(id));
@@ -397,6 +401,7 @@ export function applyMoveResult(state: EvictionState, id: string, result: Migrat
   state.problem = null;
   const tookMs = nowMs - one.sinceMs;
   one.attempts = result.attempts;
+  applyLock(state, id, result);
   switch (result.outcome) {
     case 'moved':
       state.preflights = Math.min(state.preflights, 1);
@@ -418,6 +423,14 @@ export function applyMoveResult(state: EvictionState, id: string, result: Migrat
       one.inFlight = result.inFlight;
     }
   }
+}
+
+/** A lock that the preflight did not find is an obstacle like one that it did; one without which it moved is over. */
+function applyLock(state: EvictionState, id: string, { outcome, obstacle }: MigrateInstanceResult): void {
+  if (obstacle !== undefined)
+    state.obstacles = [...state.obstacles.filter((other) => other.id !== obstacle.id), obstacle];
+  else if (outcome === 'moved' && !mayMoveLocked(state, id))
+    state.obstacles = state.obstacles.filter((other) => other.id !== instanceObstacleId('InstanceLocked', id));
 }
 
 /** Another run holds the server's lock: it is observed again later. */

@@ -8,7 +8,7 @@ import type {
   InstanceState,
   Obstacle,
 } from '../../contracts/eviction/eviction.ts';
-import { describeRemaining, parallelismOf } from './plan.ts';
+import { describeRemaining, isRefusedByObstacles, parallelismOf } from './plan.ts';
 import {
   acceptedObstacles,
   type End,
@@ -92,7 +92,7 @@ function preflight(state: EvictionState): ConditionUpdate | null {
   if (open.length === 0)
     return { type, status: 'True', reason: 'Succeeded', message: `Preflight checks passed.${suffix}` };
   const carried =
-    state.end?.reason === evictingReasons.preflightFailed
+    isRefusedByObstacles[state.desired.cause] || state.end?.reason === evictingReasons.preflightFailed
       ? ''
       : ` Carried along because the cause is ${state.desired.cause}.`;
   return {

@@ -226,15 +226,16 @@ async function awaitStopLifted(waitOut: (message: string) => Promise<void>): Pro
 async function execute(input: MigrateInstanceInput, progress: Progress, step: MigrationStep): Promise<void> {
   const { instance, settings } = input;
   const { region, perTarget } = settings;
+  const terms = { perTarget, ...(input.mayMoveLocked !== undefined && { mayMoveLocked: input.mayMoveLocked }) };
   const wait = novaWait(region, step.summary, migrationWaitMs(input));
   switch (step.kind) {
     case 'migrateLive':
       return await begin(input, progress, 'live', (subject) =>
-        nova(region, step.summary).startLiveMigration({ ...subject, perTarget }),
+        nova(region, step.summary).startLiveMigration({ ...subject, ...terms }),
       );
     case 'migrateCold':
       return await begin(input, progress, 'cold', (subject) =>
-        nova(region, step.summary).startColdMigration({ ...subject, perTarget }),
+        nova(region, step.summary).startColdMigration({ ...subject, ...terms }),
       );
     case 'awaitMigration': {
       if (progress.attempts === 0) progress.attempts = 1;

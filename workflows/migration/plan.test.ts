@@ -367,7 +367,7 @@ const rows: Row[] = [
 test.each(rows)('%s', (_why, instance, migration, progress, desired, plan) => {
   expect(
     planMove(
-      { sourceHost: 'node-1', consent: [], accepted: false, maxAttempts: 3, ...desired },
+      { sourceHost: 'node-1', consent: [], accepted: false, mayMoveLocked: false, maxAttempts: 3, ...desired },
       {
         ...noProgress,
         ...progress,
@@ -468,4 +468,26 @@ const failureRows: FailureRow[] = [
 
 test.each(failureRows)('%s', (_why, code, run, next) => {
   expect(planAfterFailure(code, { inProgress: false, surprises: 0, mayFail: true, ...run })).toBe(next);
+});
+
+describe('a server that is locked', () => {
+  const progress = { ...noProgress, observation: { instance: { ...server, locked: true }, migration: null } };
+  const desired: Desired = {
+    sourceHost: 'node-1',
+    consent: [],
+    accepted: false,
+    mayMoveLocked: false,
+    maxAttempts: 3,
+  };
+  test('stays, with what a user may accept', () =>
+    expect(planMove(desired, progress)).toMatchObject({
+      ...blocked('vm-a: it is locked: unlock it'),
+      obstacle: { id: 'InstanceLocked/a', code: 'InstanceLocked', instanceId: 'a' },
+    }));
+  test('is moved when a user has accepted that', () =>
+    expect(planMove({ ...desired, mayMoveLocked: true }, progress)).toMatchObject(does('migrateLive')));
+  test('is awaited when it is on its way', () =>
+    expect(planMove(desired, { ...progress, observation: { ...progress.observation, migration: live } })).toMatchObject(
+      wait(live),
+    ));
 });

@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../../contracts/errors.ts';
-import type { Consent } from '../../contracts/eviction/eviction.ts';
+import type { Consent, Obstacle } from '../../contracts/eviction/eviction.ts';
+import { lockedObstacle } from '../../contracts/eviction/eviction.ts';
 import type { Instance, Migration } from '../../contracts/eviction/instance.ts';
 import { busyWith, postCopyStatus } from '../../contracts/eviction/instance.ts';
 import type {
@@ -18,6 +19,8 @@ export interface Desired {
   consent: readonly Consent[];
   /** A user accepted that its resize is confirmed though drover has not begun it. */
   accepted: boolean;
+  /** A user accepted that it is moved though it is locked. */
+  mayMoveLocked: boolean;
   maxAttempts: number;
 }
 
@@ -77,6 +80,7 @@ interface MigrationDone {
   readonly message: string | null;
   /** Id of the migration that Nova still shows in progress; null: none of this run's concern. */
   readonly inFlight: number | null;
+  readonly obstacle?: Obstacle;
 }
 
 export type MigrationPlan = Execute<MigrationStep> | MigrationDone;
@@ -232,6 +236,11 @@ function planBusy(progress: Progress, busy: string, { name }: Instance): Migrati
 const mostGivenBack = 8;
 
 function planWithoutMigration(desired: Desired, progress: Progress, instance: Instance): MigrationPlan {
+  // Since the preflight, or it has arrived since: that is to be asked as there (docs/rules.md#consent).
+  if (instance.locked && !desired.mayMoveLocked) {
+    const obstacle = lockedObstacle(instance);
+    return { ...done('nonMigratable', obstacle.message), obstacle };
+  }
   if (progress.givenBack >= mostGivenBack)
     return done(
       'nonMigratable',

@@ -160,19 +160,26 @@ export const mayBeInFlight = ({ asked, observation }: Progress): boolean => aske
 
 export function resultOf(
   { observation, attempts }: Progress,
-  { outcome, message, inFlight }: Pick<MigrateInstanceResult, 'outcome' | 'message' | 'inFlight'>,
+  { outcome, message, inFlight, obstacle }: Omit<MigrateInstanceResult, 'targetHost' | 'attempts'>,
 ): MigrateInstanceResult {
   const targetHost = outcome === 'moved' ? (observation.instance?.host ?? null) : null;
-  return { outcome, targetHost, attempts, message, inFlight };
+  return { outcome, targetHost, attempts, message, inFlight, ...(obstacle !== undefined && { obstacle }) };
 }
 
 /** A wait ends by its own verdict; Temporal's time-out only catches a wait that never comes to one. */
 const slackMs = 120_000;
 
-export const desiredOf = ({ sourceHost, consent, accepted, settings }: MigrateInstanceInput): Desired => ({
+export const desiredOf = ({
   sourceHost,
   consent,
   accepted,
+  mayMoveLocked = true,
+  settings,
+}: MigrateInstanceInput): Desired => ({
+  sourceHost,
+  consent,
+  accepted,
+  mayMoveLocked,
   maxAttempts: settings.maxAttempts,
 });
 
