@@ -238,6 +238,8 @@ export const hypervisorAnnotations = {
   retryHandled: 'drover.dev/retry-handled',
   /** Keeps the host out of service until it is taken away: `Reason: message`. */
   hold: 'drover.dev/hold',
+  /** What `hold` said before the host was fenced, there while it is: it is put back when the host is released. */
+  userHold: 'drover.dev/user-hold',
   /**
    * Written by commands: who set `spec.maintenance`, and when: `name 2026-01-31T12:00:00Z`. It counts while drover is
    * the last that wrote that field.

@@ -55,6 +55,7 @@ const observedHypervisor: HypervisorOfHost = {
   uid: 'hv-1',
   generation: 1,
   hold: null,
+  userHold: null,
   fencedBootId: null,
   lastBootId: null,
   maintenance: '',

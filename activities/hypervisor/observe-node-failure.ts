@@ -13,7 +13,7 @@ import type { KubernetesObjects } from '../../runtime/kubernetes/objects.ts';
 import { resources } from '../../runtime/kubernetes/resources.ts';
 import { redactedStart } from '../../runtime/redaction.ts';
 import { nodes as nodeResource } from '../kubernetes/hypervisor/node-schema.ts';
-import { readHold } from '../kubernetes/hypervisor/observe-kubernetes.ts';
+import { readHold, userHoldOf } from '../kubernetes/hypervisor/observe-kubernetes.ts';
 import type { FencingLog } from '../kubernetes/node-failure/claim-fencing.ts';
 import { readNodeLease } from '../kubernetes/node-failure/node-lease.ts';
 import { toNodeSign } from '../kubernetes/node-failure/node-sign.ts';
@@ -141,6 +141,7 @@ async function readKubernetes(
     uid: metadata.uid,
     generation: metadata.generation,
     hold: readHold(given[hypervisorAnnotations.hold])?.reason ?? null,
+    userHold: userHoldOf(given),
     fencedBootId: given[hypervisorAnnotations.fencedBootId] || null,
     lastBootId: given[hypervisorAnnotations.lastBootId] || null,
     maintenance: desired.maintenance,

@@ -37,7 +37,7 @@ function isReconciled({ metadata, status }: Hypervisor, mode: ActiveMode): boole
 const kvm = 'kvm.cloud.sap';
 
 // `hold` is drover's too, but another run's: what lifts it concerns the hypervisor's.
-const { fromNode, nodeUid, lastBootId, appliedTraits, rollingUpdate, retryHandled, fencedBootId } =
+const { fromNode, nodeUid, lastBootId, appliedTraits, rollingUpdate, retryHandled, userHold, fencedBootId } =
   hypervisorAnnotations;
 const ownAnnotations: readonly string[] = [
   fromNode,
@@ -46,6 +46,7 @@ const ownAnnotations: readonly string[] = [
   appliedTraits,
   rollingUpdate,
   retryHandled,
+  userHold,
   fencedBootId,
 ];
 

@@ -102,6 +102,8 @@ export interface HypervisorOfHost extends ObjectKey {
   generation: number;
   /** Reason of `drover.dev/hold`; null: nothing holds it. */
   hold: string | null;
+  /** What a user has written there, as it stands or as it was when the host was fenced; null: nothing. */
+  userHold: string | null;
   /** `drover.dev/fenced-boot-id`. */
   fencedBootId: string | null;
   /** `drover.dev/last-boot-id`: what its Node said last, there also when the Node is gone. */

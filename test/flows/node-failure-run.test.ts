@@ -57,6 +57,24 @@ test('a dead host is fenced, evacuated, held, and restored once it came back as 
   await replay();
 }, 120_000);
 
+test('a hold that a user has written is there again when the host is restored, also one that was written over drover’s', async () => {
+  const { machine, handle, replay } = await world.fail('held-by-user', { hold: 'Disk: wait for the vendor' });
+  await until('all to be evacuated', patienceMs, () => evacuations(machine).length === 3 || 'not yet');
+  expect(machine).toMatchObject({ hold: 'NodeFailure', keptHold: 'Disk: wait for the vendor' });
+  comeBack(machine, 'boot-2');
+  expect(await handle.result()).toMatchObject({ reason: 'Restored' });
+  expect(machine).toMatchObject({ hold: 'Disk: wait for the vendor', keptHold: null, fencedBootId: null });
+  await replay();
+
+  const later = await world.fail('held-later');
+  await until('all to be evacuated', patienceMs, () => evacuations(later.machine).length === 3 || 'not yet');
+  later.machine.hold = 'Memory: replace DIMM 3';
+  await untilObserved(later.machine, 2);
+  comeBack(later.machine, 'boot-2');
+  expect(await later.handle.result()).toMatchObject({ reason: 'Restored' });
+  expect(later.machine).toMatchObject({ hold: 'Memory: replace DIMM 3', keptHold: null, fencedBootId: null });
+}, 120_000);
+
 test('an amphora of Octavia stays, by the tag of its image; where Glance is silent all servers leave, and it is said', async () => {
   const { machine, handle } = await world.fail('amphora', { imageTags: { b: ['amphora'] } });
   const apart = { a: 'elsewhere', b: 'amphora', c: 'elsewhere' };

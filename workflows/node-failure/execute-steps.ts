@@ -224,8 +224,14 @@ export const executeSteps: Reconciler<NodeFailureLifecycle>['execute'] = {
 
   async release(context) {
     const target = targetOf(context);
-    await patch(target, `Release ${target.hypervisor.name}`, {
-      annotations: { [hypervisorAnnotations.hold]: null, [hypervisorAnnotations.fencedBootId]: null },
+    const { name, userHold } = target.hypervisor;
+    // A user's hold is for the user to take away.
+    await patch(target, `Release ${name}`, {
+      annotations: {
+        [hypervisorAnnotations.hold]: userHold,
+        [hypervisorAnnotations.userHold]: null,
+        [hypervisorAnnotations.fencedBootId]: null,
+      },
     });
     return { applyResult: (memory) => ({ ...memory, held: false, failures: 0 }), observation: 'unchanged' };
   },
@@ -311,12 +317,19 @@ async function judgeAgain({ input, settings, memory }: Context, { fencing }: Tar
   return putOff(`${host} was observed once more, and is not powered off: ${why}.`, settings.observeMs);
 }
 
-/** Keeps the host out of service until it is restored, and says so to users and to the hypervisor's run. */
+/**
+ * Keeps the host out of service until it is restored, and says so to users and to the hypervisor's run. What a user
+ * holds it for is kept meanwhile.
+ */
 function hold(target: Target, bootId: string | null): Promise<void> {
   const { host, id } = target.fencing.incident;
   const text = `${fencedHold}: ${host} has failed and is fenced (incident ${id}); it is held off until it is restored`;
   return patch(target, `Hold ${host} out of service`, {
-    annotations: { [hypervisorAnnotations.hold]: text, [hypervisorAnnotations.fencedBootId]: bootId },
+    annotations: {
+      [hypervisorAnnotations.hold]: text,
+      [hypervisorAnnotations.userHold]: target.hypervisor.userHold,
+      [hypervisorAnnotations.fencedBootId]: bootId,
+    },
   });
 }
 

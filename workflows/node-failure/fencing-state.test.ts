@@ -255,6 +255,7 @@ test('what an earlier run has fenced is taken up, without its evidence', () => {
     uid: 'u',
     generation: 1,
     hold: 'NodeFailure',
+    userHold: null,
     fencedBootId: 'boot-0',
     lastBootId: 'boot-1',
     maintenance: '',

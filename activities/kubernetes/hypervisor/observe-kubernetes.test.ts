@@ -1,6 +1,6 @@
 import type { Kubernetes } from '../../../runtime/kubernetes/kubernetes.ts';
 import { openObjects } from '../../../runtime/kubernetes/objects.ts';
-import { observeKubernetes, readHold } from './observe-kubernetes.ts';
+import { observeKubernetes, readHold, userHoldOf } from './observe-kubernetes.ts';
 
 const rows: [text: string | undefined, hold: ReturnType<typeof readHold>][] = [
   [undefined, null],
@@ -13,6 +13,20 @@ const rows: [text: string | undefined, hold: ReturnType<typeof readHold>][] = [
 
 test.each(rows)('the annotation %j', (text, hold) => {
   expect(readHold(text)).toEqual(hold);
+});
+
+const hold = (text: string) => ({ 'drover.dev/hold': text });
+const kept = { 'drover.dev/user-hold': 'Disk: wait' };
+
+test.each([
+  ['there is none', {}, null],
+  ['it stands alone', hold('Disk: wait'), 'Disk: wait'],
+  ['drover holds the host, and no user does', hold('NodeFailure: fenced'), null],
+  ['drover holds the host besides', { ...hold('NodeFailure: fenced'), ...kept }, 'Disk: wait'],
+  ['a user has written another one since', { ...hold('Memory: DIMM 3'), ...kept }, 'Memory: DIMM 3'],
+  ['a user has taken all of it away', kept, null],
+])('a user’s hold where %s', (_why, given, text) => {
+  expect(userHoldOf(given)).toBe(text);
 });
 
 const { signal } = new AbortController();

@@ -9,7 +9,7 @@ import type {
 } from '../../../contracts/hypervisor/hypervisor.ts';
 import { readDesired, readEviction, readRecorded } from '../../../contracts/hypervisor/read-hypervisor.ts';
 import { readNode } from '../../../contracts/hypervisor/read-node.ts';
-import { hypervisorAnnotations } from '../../../contracts/ids.ts';
+import { fencedHold, hypervisorAnnotations } from '../../../contracts/ids.ts';
 import { digestOfRead } from '../../../contracts/kinds/digest.ts';
 import { hypervisorKind } from '../../../contracts/kinds/hypervisor.ts';
 import { checkAnswer } from '../../../runtime/kubernetes/kubernetes-faults.ts';
@@ -141,4 +141,13 @@ export function readHold(text: string | undefined): HypervisorObservation['hold'
   const [, reason, message] = /^([A-Za-z][A-Za-z0-9_]*): *(.+)$/su.exec(text.trim()) ?? [];
   if (reason !== undefined && message !== undefined) return { reason, message };
   return { reason: 'Held', message: text.trim() || `annotation ${hypervisorAnnotations.hold} does not say why` };
+}
+
+/**
+ * The text of a user's hold: the one that was there before drover held the host, or that a user has written over
+ * drover's since. Who takes drover's away takes away both. Pure.
+ */
+export function userHoldOf(given: Readonly<Record<string, string>>): string | null {
+  const text = given[hypervisorAnnotations.hold];
+  return (readHold(text)?.reason === fencedHold ? given[hypervisorAnnotations.userHold] : text) ?? null;
 }

@@ -13,6 +13,7 @@ import type {
   GuestWatchRound,
 } from '../../../contracts/node-failure/guest-watch.ts';
 import {
+  fencedHold,
   guestWatchId,
   hostsQueue,
   hypervisorId,
@@ -59,7 +60,10 @@ export interface Machine {
   servers: Record<string, string>;
   /** Evacuations end while this is true. */
   evacuationsEnd: boolean;
+  /** `NodeFailure`, or the text that a user has written. */
   hold: string | null;
+  /** What is kept of that while drover holds the host. */
+  keptHold: string | null;
   fencedBootId: string | null;
   condition: HypervisorOfHost['condition'];
   events: string[];
@@ -157,6 +161,7 @@ export async function openFailureWorld() {
       servers: { a: host, b: host, c: host },
       evacuationsEnd: true,
       hold: null,
+      keptHold: null,
       fencedBootId: null,
       condition: null,
       events: [],
@@ -286,8 +291,8 @@ function activitiesOn(
     async observeNodeFailure({ hypervisor }) {
       const machine = find(hypervisor);
       machine.observations += 1;
-      const { host, ready, bootId, lastBootId, compute, forcedDown, mode, power, hold, fencedBootId, libvirt } =
-        machine;
+      const { host, ready, bootId, lastBootId, compute, forcedDown, mode, power, fencedBootId, libvirt } = machine;
+      const { hold, keptHold } = machine;
       const { novaSilent, hasLeftNova, fencesSilent } = machine;
       const isKnown = !novaSilent && !hasLeftNova;
       const service = {
@@ -315,7 +320,8 @@ function activitiesOn(
             name: host,
             uid: 'uid',
             generation: 1,
-            hold,
+            hold: hold?.split(':')[0] ?? null,
+            userHold: hold === fencedHold ? keptHold : hold,
             fencedBootId,
             lastBootId,
             maintenance: '',
@@ -381,7 +387,9 @@ function activitiesOn(
       const machine = find(name);
       for (const { annotations = {}, spec } of patches) {
         const hold = annotations['drover.dev/hold'];
-        if (hold !== undefined) machine.hold = hold === null ? null : (hold.split(':')[0] ?? null);
+        if (hold !== undefined) machine.hold = hold?.startsWith(`${fencedHold}:`) === true ? fencedHold : hold;
+        const kept = annotations['drover.dev/user-hold'];
+        if (kept !== undefined) machine.keptHold = kept;
         const bootId = annotations['drover.dev/fenced-boot-id'];
         if (bootId !== undefined) machine.fencedBootId = bootId;
         if (spec?.maintenance !== undefined) machine.actions.push(`maintenance ${spec.maintenance}`);
