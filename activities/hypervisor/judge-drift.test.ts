@@ -145,6 +145,12 @@ const rows: [why: string, hypervisor: Hypervisor, observed: HostNow, drift: stri
     unjudged({ state: 'down' }),
     'it is held because it was fenced, and no run restores it',
   ],
+  [
+    'nor where a user has cancelled that run: its service is down until it is restored',
+    { ...withHa(condition('NodeFailure', 'False', 'Cancelled')), metadata: fenced().metadata },
+    down,
+    null,
+  ],
   ['not while that run is open', fenced(condition('NodeFailure', 'True', 'Dead')), down, null],
   [
     'where Nova has it no more there is nothing to restore, and that is said as of any host',

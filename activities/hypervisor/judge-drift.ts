@@ -72,8 +72,7 @@ export function judgeDrift(
   // Whether that is a failure is judged by the run that is signalled; while one is said, there is one.
   const failure = of(hypervisorConditions.nodeFailure);
   const isHandled = of(hypervisorConditions.haEnabled)?.status === 'True';
-  // Of one that is fenced, the service is down until it is restored.
-  if (failure?.reason === cancelledFailure && !isFenced(hypervisor))
+  if (failure?.reason === cancelledFailure)
     return service.state === 'up' && isHandled
       ? 'its nova-compute is up, so the failure that a user has cancelled may be over'
       : null;

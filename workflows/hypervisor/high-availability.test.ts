@@ -133,6 +133,11 @@ describe('what the run of a failure is signalled', () => {
     expect(of({})).toContain('is Ready');
     const anew = nodeOf({ ready: false, readySinceMs: down.readySinceMs + 61_000 });
     expect(of({ node: anew, nova: computeDown })).toContain('not Ready');
+    // While it is fenced, another run would evacuate on: it is only to be restored.
+    expect(of({ hold: fenced, node: down, nova: computeDown })).toBeNull();
+    expect(of({ hold: fenced, node: anew, nova: computeDown })).toBeNull();
+    expect(of({ hold: fenced, node: null, nova: computeDown })).toBeNull();
+    expect(of({ hold: fenced, nova: computeDown })).toContain('is Ready');
   });
 
   test('one that is said to have failed, and whose run was terminated, is signalled whatever has become of it', () => {

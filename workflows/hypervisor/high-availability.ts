@@ -57,7 +57,8 @@ export function judgeHighAvailability({
  * handled there; and once for each observation while the host is held because it was fenced, as only that run restores
  * it, and while it is said to have failed and that run is closed, as a user has terminated it. A fenced host that has
  * left Nova has nothing to be restored to. After a user has cancelled that run it is only signalled that the host is
- * well again, or that its Node says something new, so that what was cancelled is over. Pure.
+ * well again, or that its Node says something new, so that what was cancelled is over; of a fenced one, that its Node
+ * is Ready, so that it can be restored. Pure.
  */
 export function signalFailure(context: Context, askedMs: number): Draft | null {
   const { desired, observed, settings, memory } = context;
@@ -71,9 +72,11 @@ export function signalFailure(context: Context, askedMs: number): Draft | null {
   const isWell = node === null || node.ready;
   const hasFailed = (!isWell || isComputeDown) && (node !== null || desired.nodeUid !== null);
   const cancelled = cancelledAtMs(context);
-  if (cancelled !== null && !isFenced) {
-    const isOver = nova?.service.state === 'up' && node?.ready === true;
-    if (!isOver && (node === null || node.readySinceMs <= cancelled)) return null;
+  if (cancelled !== null) {
+    const isOver = node?.ready === true && (isFenced || nova?.service.state === 'up');
+    // Of a host that is fenced, another run would evacuate on as long as it is off.
+    const isNew = !isFenced && node !== null && node.readySinceMs > cancelled;
+    if (!isOver && !isNew) return null;
   } else if (!isFenced && !isMissed && (!hasFailed || highAvailabilityOf(context).status !== 'True')) return null;
   const down = isComputeDown ? '; nova-compute is down' : '';
   const cause =
