@@ -130,6 +130,7 @@ export const executeSteps: Reconciler<NodeFailureLifecycle>['execute'] = {
       const problem = {
         message: 'What its BMC said proves nothing for this incident.',
         retryAtMs: Date.now() + observeMs,
+        step: 'powerOff',
       };
       return changed((now) => ({ ...now, problem }), { held: true });
     }

@@ -360,13 +360,21 @@ describe('what is applied', () => {
 
   test.each([
     [undefined, true],
-    ['powerOff', true],
+    ['powerOff', false],
     ['checkPower', true],
     ['forceDown', false],
   ])('a reading of the power ends a problem of step %s: %p', (step, isEnded) => {
     const problem = { message: 'refused', retryAtMs: nowMs + minute, ...(step !== undefined && { step }) };
     const read = applyPower(fenced({ problem }), { host: 'node-1', power: 'Off', atMs: nowMs });
     expect(read.problem).toEqual(isEnded ? null : problem);
+  });
+
+  test('a problem of powering off ends where a BMC that said nothing answers again', () => {
+    const problem = { message: 'no answer', retryAtMs: nowMs + minute, step: 'powerOff' };
+    const silent = applyPower(fenced({ problem }), { host: 'node-1', power: 'Unknown', atMs: nowMs });
+    expect(silent.problem).toEqual(problem);
+    expect(applyPower(silent, { host: 'node-1', power: 'Unknown', atMs: nowMs + 1 }).problem).toEqual(problem);
+    expect(applyPower(silent, { host: 'node-1', power: 'On', atMs: nowMs + 1 }).problem).toBeNull();
   });
 
   test('local disks are left until a user gives them up', () => {

@@ -297,14 +297,15 @@ export function applyProof(state: FencingState, proof: PowerProof): FencingState
 }
 
 /**
- * One that is older than the last, or of another host, changes nothing. It ends a problem of reading the power; a step
- * that another system refused keeps its back-off.
+ * One that is older than the last, or of another host, changes nothing. It ends a problem of reading the power, and
+ * that of powering off where a BMC that said nothing answers again; a step that a system refused keeps its back-off.
  */
 export function applyPower(state: FencingState, power: PowerObservation): FencingState {
   if (power.host !== state.incident.host || power.atMs < (state.power?.atMs ?? -Infinity)) return state;
   const { step } = state.problem ?? {};
-  const isAboutPower = step === undefined || step === 'powerOff' || step === 'checkPower';
-  return { ...state, power, problem: isAboutPower ? null : state.problem };
+  const isBack = state.power?.power === 'Unknown' && power.power !== 'Unknown';
+  const isOver = step === undefined || step === 'checkPower' || (step === 'powerOff' && isBack);
+  return { ...state, power, problem: isOver ? null : state.problem };
 }
 
 export const loseEvidence = (state: FencingState): FencingState => ({ ...state, evidence: null });

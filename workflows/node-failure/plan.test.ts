@@ -456,6 +456,7 @@ const situation = (
   fencing: FencingState | null,
   { observed = {}, ...change }: Parameters<typeof situationOf>[2] = {},
 ) => situationOf(fencing, nowMs, { ...change, observed: { nova: forced(true), ...observed } });
+const refusedOff = { message: 'x', retryAtMs: nowMs + 1, step: 'powerOff' };
 const listed = (change: Partial<FencingState> = {}): FencingState => ({
   ...applyServers(fenced({ ...down, ...power('Off') }), [candidate('a')]),
   ...change,
@@ -601,6 +602,28 @@ const outside: [why: string, of: Situation<NodeFailureLifecycle>, plan: object][
     'is not repeated before its time, whatever it is',
     situation(fencingOf({ recommended: null, problem: { message: 'x', retryAtMs: nowMs + 1, step: 'recommend' } })),
     wait(/x/, nowMs + 1),
+  ],
+  [
+    'what its BMC refuses is not asked for again at once, though its power is known',
+    situation(fencingOf({ problem: refusedOff, power: { host: 'node-1', power: 'Off', atMs: nowMs } })),
+    wait(/x Or an operator to confirm/, nowMs + 1),
+  ],
+  [
+    'nor does that hold up what an operator has confirmed',
+    situation(confirmed({ problem: refusedOff })),
+    does({ kind: 'forceDown' }),
+  ],
+  [
+    'nor a host that is back',
+    situation(
+      fencingOf({
+        ...down,
+        ...signs({ ...node('True', 'boot-2'), libvirt: null }),
+        fencedBootId: 'boot-1',
+        problem: refusedOff,
+      }),
+    ),
+    does({ kind: 'restore' }),
   ],
   [
     'and holds up no other one that does not ask',

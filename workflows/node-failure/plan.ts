@@ -185,7 +185,9 @@ function planLive(state: FencingState, nowMs: number): NodeFailurePlan {
   if (mode === 'recommend')
     return waitFor(state, 'WaitingForUser', `an operator to start the eviction: ${verdict.message}`);
   const { message } = verdict;
-  return closedGate(state) ?? paused(state, nowMs) ?? one(state, { kind: 'evictLive', summary: message, message });
+  return (
+    closedGate(state) ?? pausedOtherwise(state, nowMs) ?? one(state, { kind: 'evictLive', summary: message, message })
+  );
 }
 
 /** A user's confirmation passes the gates, but for those without which nothing would come of it. */
@@ -209,6 +211,10 @@ const paused = (state: FencingState, nowMs: number, or = ''): Wait | null =>
   state.problem !== null && nowMs < state.problem.retryAtMs
     ? waitFor(state, 'Retrying', `${state.problem.message}${or}`, state.problem.retryAtMs)
     : null;
+
+/** What a BMC refuses holds up nothing but the next attempt at that. */
+const pausedOtherwise = (state: FencingState, nowMs: number): Wait | null =>
+  state.problem?.step === 'powerOff' ? null : paused(state, nowMs);
 
 const pausedAfter = (state: FencingState | null, step: NodeFailureStep['kind'], nowMs: number): Wait | null =>
   state?.problem?.step === step ? paused(state, nowMs) : null;
@@ -235,7 +241,7 @@ function planEvacuations(state: FencingState, nowMs: number): NodeFailurePlan {
   const { servers, settings, incident } = state;
   const { host } = incident;
   const closed = technicalGate(state);
-  const pause = paused(state, nowMs);
+  const pause = pausedOtherwise(state, nowMs);
   if (!state.forcedDown)
     return closed ?? pause ?? one(state, { kind: 'forceDown', summary: `Disable ${host} and force it down` });
   if (servers === null)
@@ -307,7 +313,7 @@ function planAfterLoss(state: FencingState, nowMs: number): NodeFailurePlan {
     if (libvirt !== null && libvirt.verdict !== 'healthy')
       return waitFor(state, 'LibvirtNotHealthy', `libvirt on ${host}: ${libvirt.message}`);
     const summary = `Take back that ${host} is forced down`;
-    return paused(state, nowMs) ?? one(state, { kind: 'restore', summary });
+    return pausedOtherwise(state, nowMs) ?? one(state, { kind: 'restore', summary });
   }
   if (signOfLife(state) === null && count(state, 'pending') === 0 && state.servers !== null)
     return waitForRepair(state);
