@@ -120,6 +120,11 @@ export interface NodeFailureObjectActivities {
    * host has the claim. With a budget, it is drawn upon too, once for each incident, or the claim is refused.
    */
   claimFencing(request: FencingClaimRequest): Promise<FencingClaim>;
+  /**
+   * Gives a claim up that came to nothing, so that it holds no other host back: what was there before counts again.
+   * Well where there is another claim since. What it drew of a budget stays spent.
+   */
+  giveUpFencing(request: Pick<FencingClaimRequest, 'host'> & GrantedClaim): Promise<void>;
   /** Makes that advice, in the place of an earlier one. */
   adviseEviction(request: EvictionAdvice): Promise<void>;
   /** Deletes it; well where there is none. */
@@ -144,8 +149,21 @@ export interface FencingClaimRequest {
   budget: { incident: string; mostPerHour: number } | null;
 }
 
+/** Which host drover fenced last by itself, and when, in milliseconds since the epoch. */
+export interface LastFencing {
+  host: string;
+  atMs: number;
+}
+
+export interface GrantedClaim {
+  /** When it was made, by the clock of the worker that made it. */
+  atMs: number;
+  /** What was there. Of a claim whose answer was lost, and that was made once more: that claim. */
+  before: LastFencing | null;
+}
+
 export type FencingClaim =
-  | { granted: true }
+  | ({ granted: true } & GrantedClaim)
   | { granted: false; reason: 'OneAtATime'; /** Which has it. */ host: string }
   | { granted: false; reason: 'BudgetSpent'; /** What it was spent on. */ host: string };
 

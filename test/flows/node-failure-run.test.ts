@@ -143,6 +143,30 @@ test('a host that has power and is silent is fenced and evacuated where that is 
   await replay();
 }, 120_000);
 
+test('a host whose BMC refuses holds no other one back, and is not asked again at once; one that may be off does', async () => {
+  const { machine, progress, replay, handle } = await world.fail('refused', {
+    ...hung,
+    powerOffRefusal: 'PowerOffRefused',
+  });
+  await until('the first attempt', patienceMs, () => machine.actions.includes('powerOff') || 'not yet');
+  await until('its claim to be given up', patienceMs, () => !machine.isClaimed || 'not yet');
+  await untilObserved(machine, 4);
+  expect(machine.actions).toEqual(['powerOff']);
+  expect(await progress()).toMatchObject({ reason: 'Retrying', problem: expect.stringContaining('the test') });
+  comeBack(machine, 'boot-2');
+  machine.libvirt = 'healthy';
+  expect(await handle.result()).toMatchObject({ reason: 'Recovered' });
+  await replay();
+
+  const other = await world.fail('still-on', { ...hung, powerOffRefusal: 'PowerStillOn' });
+  await until('the first attempt', patienceMs, () => other.machine.actions.includes('powerOff') || 'not yet');
+  await untilObserved(other.machine, 2);
+  expect(other.machine.isClaimed).toBe(true);
+  comeBack(other.machine, 'boot-2');
+  other.machine.libvirt = 'healthy';
+  expect(await other.handle.result()).toMatchObject({ reason: 'Recovered' });
+}, 120_000);
+
 test('one that reports in the last moment is left alone', async () => {
   const { machine, handle, replay } = await world.fail('revived', hung);
   machine.meanwhile = async (what) => {

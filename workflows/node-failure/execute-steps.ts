@@ -1,5 +1,6 @@
+import type { ErrorCode } from '../../contracts/errors.ts';
 import { adviceName, fencedHold, fencedReasonPrefix, hypervisorAnnotations } from '../../contracts/ids.ts';
-import type { FencingClaimRequest, HypervisorOfHost } from '../../contracts/node-failure/activities.ts';
+import type { FencingClaimRequest, GrantedClaim, HypervisorOfHost } from '../../contracts/node-failure/activities.ts';
 import { priorityKey } from '../../contracts/node-failure/fencing.ts';
 import { explain, wasTakenUp } from '../lib/failures.ts';
 import { hypervisorObjects, hypervisorRegion } from '../lib/hypervisor-activities.ts';
@@ -87,8 +88,8 @@ export const executeSteps: Reconciler<NodeFailureLifecycle>['execute'] = {
    */
   async evictLive(context, { message }) {
     const target = targetOf(context);
-    const refused = await claimFencing(context, target, null);
-    if (refused !== null) return refused;
+    const claim = await claimFencing(context, target, null);
+    if ('refused' in claim) return claim.refused;
     if (context.memory.advised) await withdrawAdvice(target.hypervisor);
     await patch(target, 'Have its servers moved live', {
       annotations: { [hypervisorAnnotations.maintenanceBy]: null },
@@ -106,24 +107,36 @@ export const executeSteps: Reconciler<NodeFailureLifecycle>['execute'] = {
     const { host } = incident;
     const { observeMs, power: times, silence } = context.settings;
     const budget = isSilent ? { incident: incident.id, mostPerHour: silence?.mostPerHour ?? 0 } : null;
-    const refused = await claimFencing(context, target, budget);
-    if (refused !== null) return refused;
-    const changedMind = isSilent ? await judgeAgain(context, target) : null;
-    if (changedMind !== null) return changedMind;
-    // The boot is only written down once it is known to be over.
-    await hold(target, fencedBootId);
+    const claim = await claimFencing(context, target, budget);
+    if ('refused' in claim) return claim.refused;
+    try {
+      const changedMind = isSilent ? await judgeAgain(context, target) : null;
+      if (changedMind !== null) {
+        await giveUpFencing(target, claim.granted);
+        return changedMind;
+      }
+      // The boot is only written down once it is known to be over.
+      await hold(target, fencedBootId);
+    } catch (error) {
+      await giveUpFencing(target, claim.granted);
+      throw error;
+    }
     const askedMs = Date.now();
     const deadlineMs = times.timeoutMs + settings.powerRecheckMs + 60_000;
     const summary = `Power ${host} off, and read Off twice`;
     // A request that no worker takes up in time would kill a host that has come back meanwhile.
     const bmc = isSilent ? powerWhileSilent(summary, deadlineMs, settings.holdCheckMs) : power(summary, deadlineMs);
-    const proof = await bmc.ensurePoweredOff({
+    const request = {
       host,
       cause,
       // A dead host is off by the word of its BMC: if it is not any more, it is to be judged anew.
       mayAsk: isSilent,
       recheckMs: settings.powerRecheckMs,
       ...times,
+    };
+    const proof = await bmc.ensurePoweredOff(request).catch(async (error: unknown) => {
+      if (!isSilent || wasNotAsked(error)) await giveUpFencing(target, claim.granted);
+      throw error;
     });
     const dated = datedProof(proof, askedMs);
     if (applyProof(target.fencing, dated).evidence === null) {
@@ -276,26 +289,39 @@ async function evacuateServer(
   }
 }
 
-/** What drover does by itself, it does to one host at a time. Null: it may be done to this one. */
+/** What drover does by itself, it does to one host at a time. */
 async function claimFencing(
   { settings: { gates, observeMs } }: Context,
   { fencing }: Target,
   budget: FencingClaimRequest['budget'],
-): Promise<Result | null> {
+): Promise<{ granted: GrantedClaim } | { refused: Result }> {
   const { host } = fencing.incident;
   const claim = await failureObjects(`Claim that drover acts on ${host} by itself`).claimFencing({
     host,
     cycleMs: gates.cycleMs,
     budget,
   });
-  if (claim.granted) return null;
-  return putOff(
+  if (claim.granted) return { granted: claim };
+  const why =
     claim.reason === 'OneAtATime'
       ? `Another host, ${claim.host}, was fenced or emptied a short time ago; one at a time.`
-      : `No more hosts that have power may be fenced within this hour: it was spent on ${claim.host}.`,
-    observeMs,
-  );
+      : `No more hosts that have power may be fenced within this hour: it was spent on ${claim.host}.`;
+  return { refused: putOff(why, observeMs) };
 }
+
+/** No other host is held back by one that was not fenced. A claim that is left behind is over by itself. */
+const giveUpFencing = ({ fencing: { incident } }: Target, { atMs, before }: GrantedClaim): Promise<void> =>
+  failureObjects(`Give up the claim on ${incident.host}, which was not fenced`)
+    .giveUpFencing({ host: incident.host, atMs, before })
+    .catch((error: unknown) => void explain(error));
+
+/** Its BMC has not taken the request to power the host off. After any other failure the host may be off. */
+function wasNotAsked(error: unknown): boolean {
+  const { code } = explain(error);
+  return !wasTakenUp(error) || (code !== null && refusals.includes(code));
+}
+
+const refusals: readonly ErrorCode[] = ['Stopped', 'PowerOffRefused', 'BmcCredentialRefused', 'SystemNotFound'];
 
 /** Whatever its BMC says meanwhile does not end it. */
 const putOff = (message: string, afterMs: number): Result => {

@@ -4,7 +4,7 @@ import type { KubernetesObjects } from '../../../runtime/kubernetes/objects.ts';
 import { type ActivityContext, type ForActivities, contextOf } from '../../lib/context.ts';
 import { writeEvent } from '../lib/write-event.ts';
 import { adviseEviction, withdrawAdvice } from './advise-eviction.ts';
-import { claimFencing } from './claim-fencing.ts';
+import { claimFencing, giveUpFencing } from './claim-fencing.ts';
 
 export interface NodeFailureObjectDependencies extends ForActivities<ActivityContext> {
   kubernetes: Kubernetes;
@@ -20,6 +20,7 @@ export function createNodeFailureObjectActivities(
   const tools = () => contextOf(dependencies);
   return {
     claimFencing: (request) => claimFencing(tools(), request),
+    giveUpFencing: (request) => giveUpFencing(tools(), request),
     adviseEviction: (request) => adviseEviction(tools(), request),
     withdrawAdvice: (request) => withdrawAdvice(tools(), request),
     recordHypervisorEvent: ({ name, uid, type, reason, message, identity }) =>

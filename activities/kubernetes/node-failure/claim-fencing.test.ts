@@ -2,9 +2,9 @@ import { refusalFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts
 import type { Kubernetes, KubernetesRequest } from '../../../runtime/kubernetes/kubernetes.ts';
 import type { AuditEntry } from '../../../runtime/telemetry/audit.ts';
 import { testClock, testScope } from '../../../test/fixtures/activities/nova.ts';
-import type { FencingClaim, FencingClaimRequest } from '../../../contracts/node-failure/activities.ts';
+import type { FencingClaim, FencingClaimRequest, LastFencing } from '../../../contracts/node-failure/activities.ts';
 import type { SilentFencing } from '../../../contracts/node-failure/node-failure.ts';
-import { claimFencing, readFencingLog, readSilentFencings, refusedBy, type LastFencing } from './claim-fencing.ts';
+import { claimFencing, giveUpFencing, readFencingLog, readSilentFencings, refusedBy } from './claim-fencing.ts';
 
 const nowMs = Date.parse('2026-01-01T00:00:00Z');
 const cycleMs = 600_000;
@@ -16,6 +16,7 @@ const refusal = (status: number, reason: string): Error =>
     'the Lease',
   );
 
+const annotation = 'drover.dev/silent-fencings';
 const own = { incident: 'node-1/1', mostPerHour: 2 };
 const silentOf = (...incidents: string[]): SilentFencing[] =>
   incidents.map((incident) => ({ host: `host of ${incident}`, incident, atMs: nowMs - 1 }));
@@ -47,6 +48,8 @@ test.each(rows)('%s', (_why, last, silent, budget, refused) => {
   expect(refusedBy({ last, silent }, { host: 'node-1', cycleMs, budget }, nowMs)).toEqual(refused);
 });
 
+const granted = (before: LastFencing | null, atMs = nowMs): FencingClaim => ({ granted: true, atMs, before });
+
 /** One Lease that is written only on its version, as kube-apiserver keeps it. */
 function leaseStore(beforeWrite: () => void = () => undefined) {
   let version = 0;
@@ -69,25 +72,22 @@ function leaseStore(beforeWrite: () => void = () => undefined) {
   };
   const audited: AuditEntry[] = [];
   const kubernetes = { request } as unknown as Kubernetes;
+  const tools = {
+    kubernetes,
+    systemNamespace: 'drover-system',
+    audit: { record: async (entry: AuditEntry) => void audited.push(entry) },
+    scope: testScope(),
+  };
   return {
     kubernetes,
     audited,
+    giveUp: (host: string, atMs: number, before: LastFencing | null) =>
+      giveUpFencing({ ...tools, stopGate: async () => {}, clock: testClock() }, { host, atMs, before }),
     claim: (
       host: string,
       stopGate = async () => {},
       { budget = null, atMs = nowMs }: { budget?: FencingClaimRequest['budget']; atMs?: number } = {},
-    ) =>
-      claimFencing(
-        {
-          kubernetes,
-          systemNamespace: 'drover-system',
-          stopGate,
-          audit: { record: async (entry) => void audited.push(entry) },
-          scope: testScope(),
-          clock: { ...testClock(), now: () => atMs },
-        },
-        { host, cycleMs, budget },
-      ),
+    ) => claimFencing({ ...tools, stopGate, clock: { ...testClock(), now: () => atMs } }, { host, cycleMs, budget }),
     set: (next: object, marked?: Record<string, string>) =>
       ([version, spec, annotations] = [version + 1, next, marked]),
     marks: () => annotations,
@@ -127,10 +127,41 @@ test('a claim whose answer is lost is in the audit log', async () => {
 test('one that has it may ask again', async () => {
   const { claim } = leaseStore();
   expect([await claim('node-1'), await claim('node-1'), await claim('node-2')]).toEqual([
-    { granted: true },
-    { granted: true },
+    granted(null),
+    granted({ host: 'node-1', atMs: nowMs }),
     { granted: false, reason: 'OneAtATime', host: 'node-1' },
   ]);
+});
+
+test('a claim that is given up holds no other host back, and what was there before counts again', async () => {
+  const { audited, claim, giveUp, kubernetes, marks } = leaseStore();
+  const lastOf = async () => (await readFencingLog(kubernetes, 'n', nowMs, signal)).last;
+  await claim('node-1', undefined, { budget: own });
+  await giveUp('node-1', nowMs, null);
+  expect(await lastOf()).toBeNull();
+  expect(marks()?.[annotation]).toContain('node-1/1');
+  expect(audited.at(-1)).toMatchObject({
+    action: 'giveUpFencing',
+    before: { host: 'node-1', atMs: nowMs },
+    after: null,
+  });
+  // One by which the host was fenced itself.
+  await claim('node-2');
+  expect(await claim('node-2', undefined, { atMs: nowMs + 60_000 })).toEqual(
+    granted({ host: 'node-2', atMs: nowMs }, nowMs + 60_000),
+  );
+  await giveUp('node-2', nowMs + 60_000, { host: 'node-2', atMs: nowMs });
+  expect(await lastOf()).toEqual({ host: 'node-2', atMs: nowMs });
+});
+
+test('only the claim itself is given up, and once: not one that was made since', async () => {
+  const { audited, claim, giveUp, kubernetes } = leaseStore();
+  await giveUp('node-1', nowMs, null);
+  await claim('node-1', undefined, { atMs: nowMs + 1 });
+  await giveUp('node-1', nowMs, null);
+  await giveUp('node-2', nowMs + 1, null);
+  expect((await readFencingLog(kubernetes, 'n', nowMs, signal)).last).toEqual({ host: 'node-1', atMs: nowMs + 1 });
+  expect(audited).toHaveLength(1);
 });
 
 test('a Lease without a holder is free, and a time that is none counts as now', async () => {
@@ -143,25 +174,23 @@ test('a Lease without a holder is free, and a time that is none counts as now', 
   expect(await lastOf()).toEqual({ host: 'node-2', atMs: nowMs });
 });
 
-const annotation = 'drover.dev/silent-fencings';
-
 test('a budget is drawn upon once for each incident, and what was spent an hour ago is spent no more', async () => {
   const { claim, kubernetes, marks } = leaseStore();
   const hour = 60 * 60_000;
   const at = (minutes: number) => nowMs + minutes * 60_000;
   const ask = (host: string, minutes: number, incident = `${host}/1`) =>
     claim(host, undefined, { budget: { incident, mostPerHour: 2 }, atMs: at(minutes) });
-  expect(await ask('node-1', 0)).toEqual({ granted: true });
-  expect(await ask('node-1', 5)).toEqual({ granted: true });
-  expect(await ask('node-2', 20)).toEqual({ granted: true });
+  expect(await ask('node-1', 0)).toEqual(granted(null));
+  expect(await ask('node-1', 5)).toEqual(granted({ host: 'node-1', atMs: nowMs }, at(5)));
+  expect(await ask('node-2', 20)).toEqual(granted({ host: 'node-1', atMs: at(5) }, at(20)));
   expect(await ask('node-3', 40)).toEqual({ granted: false, reason: 'BudgetSpent', host: 'node-1, node-2' });
   // One that is off is no part of it, and takes none of it away.
-  expect(await claim('node-4', undefined, { atMs: at(40) })).toEqual({ granted: true });
+  expect(await claim('node-4', undefined, { atMs: at(40) })).toEqual(granted({ host: 'node-2', atMs: at(20) }, at(40)));
   expect((await readFencingLog(kubernetes, 'n', at(40), signal)).silent).toEqual([
     { host: 'node-1', incident: 'node-1/1', atMs: nowMs },
     { host: 'node-2', incident: 'node-2/1', atMs: at(20) },
   ]);
-  expect(await ask('node-3', 60)).toEqual({ granted: true });
+  expect(await ask('node-3', 60)).toEqual(granted({ host: 'node-4', atMs: at(40) }, at(60)));
   expect(JSON.parse(marks()?.[annotation] ?? '')).toMatchObject([{ host: 'node-2' }, { host: 'node-3' }]);
   await claim('node-5', undefined, { atMs: at(60) + 2 * hour });
   expect(marks()).toBeUndefined();
@@ -203,7 +232,7 @@ test.each([
 test('what is not understood stays as it is where no budget is drawn upon, and holds where one is', async () => {
   const { claim, marks, set } = leaseStore();
   set({}, { [annotation]: 'nonsense' });
-  expect(await claim('node-1')).toEqual({ granted: true });
+  expect(await claim('node-1')).toEqual(granted(null));
   expect(marks()).toEqual({ [annotation]: 'nonsense' });
   expect(await claim('node-1', undefined, { budget: own })).toMatchObject({ granted: false, reason: 'BudgetSpent' });
 });

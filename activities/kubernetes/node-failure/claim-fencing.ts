@@ -1,7 +1,12 @@
 import { z } from 'zod';
 
 import { fencingLease, silentFencingsAnnotation } from '../../../contracts/ids.ts';
-import type { FencingClaim, FencingClaimRequest } from '../../../contracts/node-failure/activities.ts';
+import type {
+  FencingClaim,
+  FencingClaimRequest,
+  GrantedClaim,
+  LastFencing,
+} from '../../../contracts/node-failure/activities.ts';
 import { silenceBudgetMs, type SilentFencing } from '../../../contracts/node-failure/node-failure.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
 import type { Kubernetes } from '../../../runtime/kubernetes/kubernetes.ts';
@@ -24,12 +29,6 @@ const leases = {
 
 const silentFencings = z.array(z.strictObject({ host: z.string(), incident: z.string(), at: z.iso.datetime() }));
 
-/** Which host drover fenced last by itself, and when, in milliseconds since the epoch. */
-export interface LastFencing {
-  host: string;
-  atMs: number;
-}
-
 /**
  * What drover has fenced by itself. `last` null: no host yet. `silent`: hosts that had power, within the last hour;
  * null: it is not understood.
@@ -38,6 +37,8 @@ export interface FencingLog {
   last: LastFencing | null;
   silent: SilentFencing[] | null;
 }
+
+type LeaseTools = ActivityContext & { kubernetes: Kubernetes; systemNamespace: string };
 
 /** What is no time counts as now: nothing is fenced on what is not understood. */
 export async function readFencingLog(
@@ -57,10 +58,7 @@ export async function readFencingLog(
  *
  * @throws ObjectConflict when others write all the time; Stopped; what the client throws
  */
-export function claimFencing(
-  tools: ActivityContext & { kubernetes: Kubernetes; systemNamespace: string },
-  request: FencingClaimRequest,
-): Promise<FencingClaim> {
+export function claimFencing(tools: LeaseTools, request: FencingClaimRequest): Promise<FencingClaim> {
   const { kubernetes, systemNamespace: namespace, clock, scope } = tools;
   const { host, budget } = request;
   const nowMs = clock.now();
@@ -77,11 +75,42 @@ export function claimFencing(
       before: before.last,
       after: { host, atMs: nowMs, ...(budget && { incident: budget.incident, silent: silent?.length }) },
     };
-    const claimed = { host, silent: silent === null ? (found?.text ?? null) : textOf(silent) };
+    const claimed = {
+      last: { host, atMs: nowMs },
+      silent: silent === null ? (found?.text ?? null) : textOf(silent),
+    };
     await mutate(tools, mutation, () =>
-      write(kubernetes, namespace, found?.resourceVersion ?? null, claimed, nowMs, scope.signal),
+      write(kubernetes, namespace, found?.resourceVersion ?? null, claimed, scope.signal),
     );
-    return { granted: true };
+    return { granted: true, atMs: nowMs, before: before.last };
+  });
+}
+
+/**
+ * Takes a claim back by which no host was fenced. Another host's that stood there before was old enough to be passed
+ * over; the host's own, by which it was fenced, counts again.
+ *
+ * @throws ObjectConflict when others write all the time; Stopped; what the client throws
+ */
+export function giveUpFencing(
+  tools: LeaseTools,
+  { host, atMs, before }: Pick<FencingClaimRequest, 'host'> & GrantedClaim,
+): Promise<void> {
+  const { kubernetes, systemNamespace: namespace, clock, scope } = tools;
+  return retryConflicts(async () => {
+    const found = await readLease(kubernetes, namespace, clock.now(), scope.signal);
+    if (found?.last?.host !== host || found.last.atMs !== atMs) return;
+    const mutation = {
+      action: 'giveUpFencing',
+      cause: `${host} was not fenced`,
+      object: `lease/${namespace}/${fencingLease}`,
+      before: found.last,
+      after: before,
+    };
+    const { resourceVersion, text: silent } = found;
+    await mutate(tools, mutation, () =>
+      write(kubernetes, namespace, resourceVersion, { last: before, silent }, scope.signal),
+    );
   });
 }
 
@@ -160,14 +189,16 @@ async function write(
   kubernetes: Kubernetes,
   namespace: string,
   resourceVersion: string | null,
-  { host, silent }: { host: string; silent: string | null },
-  nowMs: number,
+  { last, silent }: { last: LastFencing | null; silent: string | null },
   signal: AbortSignal,
 ): Promise<void> {
   const objects = openObjects(kubernetes);
   const annotations = silent === null ? undefined : { [silentFencingsAnnotation]: silent };
   const metadata = { namespace, name: fencingLease, ...(annotations && { annotations }) };
-  const spec = { holderIdentity: host, renewTime: new Date(nowMs).toISOString().replace('Z', '000Z') };
+  const spec =
+    last === null
+      ? {}
+      : { holderIdentity: last.host, renewTime: new Date(last.atMs).toISOString().replace('Z', '000Z') };
   if (resourceVersion !== null)
     await objects.replace(leases, { metadata: { ...metadata, resourceVersion }, spec }, signal);
   else if ((await objects.create(leases, { metadata, spec }, signal)) === null)

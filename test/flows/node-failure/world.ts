@@ -41,6 +41,7 @@ import { signalWithStart } from '../../../runtime/temporal/signal-runs.ts';
 import { startGuestWatches } from '../../../runtime/temporal/system-workflows.ts';
 import type { handleNodeFailure, reconcileHypervisor, watchGuests } from '../../../workflows/index.ts';
 import { until } from '../until.ts';
+import type { ErrorCode } from '../../../contracts/errors.ts';
 import type { FailureBase, ServedActivities } from './base.ts';
 
 /** A host, its BMC and its Nova, as a test has them; and what drover did to them, in order. */
@@ -86,6 +87,10 @@ export interface Machine {
   imageTags: Record<string, string[] | null>;
   /** How many requests to evacuate Nova refuses before it takes one. */
   refusals: number;
+  /** drover has claimed that it acts on this host. */
+  isClaimed: boolean;
+  /** Why its BMC refuses to power it off; null: it does not. */
+  powerOffRefusal: ErrorCode | null;
   /** A user has stopped drover: no request to evacuate is made. */
   isStopped: boolean;
   /** When each request to evacuate came. */
@@ -175,6 +180,8 @@ export async function openFailureWorld() {
       localDisks: [],
       imageTags: {},
       refusals: 0,
+      isClaimed: false,
+      powerOffRefusal: null,
       isStopped: false,
       requestedMs: [],
       meanwhile: null,
@@ -353,6 +360,7 @@ function activitiesOn(
     async ensurePoweredOff({ host, recheckMs }) {
       const machine = find(host);
       machine.actions.push('powerOff');
+      if (machine.powerOffRefusal !== null) throw droverFailure(machine.powerOffRefusal, 'the test');
       machine.power = 'Off';
       // A worker's clock may be an hour wrong.
       const firstOffMs = labClock().now() + 3_600_000;
@@ -372,7 +380,11 @@ function activitiesOn(
       const machine = find(host);
       await machine.meanwhile?.('claim');
       if (budget !== null && machine.isBudgetSpent) return { granted: false, reason: 'BudgetSpent', host: 'another' };
-      return { granted: true };
+      machine.isClaimed = true;
+      return { granted: true, atMs: 1, before: null };
+    },
+    async giveUpFencing({ host }) {
+      find(host).isClaimed = false;
     },
     async adviseEviction({ name }) {
       find(name).actions.push('advise');
