@@ -36,7 +36,7 @@ describe('how the emptying stands', () => {
     why: string,
     given: Given,
     emptying: Emptying,
-    says: [status: string, reason: string, evicted: boolean] | null,
+    says: [status: string | null, reason: string | null, evicted: boolean] | null,
   ];
   const rows: Row[] = [
     ['nothing has begun', { nova: bare }, 'open', null],
@@ -96,9 +96,15 @@ describe('how the emptying stands', () => {
     ],
     [
       'it was cancelled',
-      { nova: bare, evictions: [ownEvictionOf('stopped', { deleting: true })] },
+      { nova: bare, evictions: [ownEvictionOf('stopped')] },
       'stopped',
       ['Unknown', 'Stopped', false],
+    ],
+    [
+      'nothing new is said of one that has stopped on its way out: drover may have deleted it',
+      { nova: bare, evictions: [ownEvictionOf('stopped', { deleting: true })] },
+      'stopped',
+      [null, null, false],
     ],
     ['it was deleted in the middle', { nova: bare, before: running }, 'stopped', ['Unknown', 'Stopped', false]],
     ['that holds', { nova: bare, before: stopped }, 'stopped', ['Unknown', 'Stopped', false]],
@@ -142,10 +148,22 @@ describe('how the emptying stands', () => {
     ],
     ['something is there', { nova: { ...down, servers: 1 } }, 'open', null],
     [
-      'one that is on its way out is waited for',
+      'one that is on its way out is waited for, and not said to run for this maintenance',
       { nova: bare, evictions: [ownEvictionOf('running', { deleting: true })] },
       'running',
-      ['True', 'Running', false],
+      [null, null, false],
+    ],
+    [
+      'nor one whose host was emptied, and got something since',
+      { nova: disabledFor(null, { servers: 1 }), evictions: [ownEvictionOf('succeeded', { deleting: true })] },
+      'running',
+      [null, null, false],
+    ],
+    [
+      'one on its way out has emptied the host all the same',
+      { nova: bare, evictions: [ownEvictionOf('succeeded', { deleting: true })] },
+      'empty',
+      ['False', 'Succeeded', true],
     ],
     [
       'a new one comes before one on its way out',
@@ -163,7 +181,8 @@ describe('how the emptying stands', () => {
     ]);
     expect(judgeEmptying(context)).toBe(emptying);
     const judged = judgeEvicting(context);
-    expect(judged === null ? null : [judged.condition.status, judged.condition.reason, judged.evicted]).toEqual(says);
+    const { status = null, reason = null } = judged?.condition ?? {};
+    expect(judged === null ? null : [status, reason, judged.evicted]).toEqual(says);
   });
 
   test('out of maintenance nothing is said', () => {

@@ -87,10 +87,10 @@ export function isEmptied(context: Context): boolean {
 }
 
 /**
- * `Evicting` and `evicted` of a Hypervisor; null: no maintenance, so neither is there. An Eviction that failed is
- * neither True nor False: who waits for False would take the host for empty.
+ * `Evicting` and `evicted` of a Hypervisor; null: no maintenance, so neither is there. A condition null: what was said
+ * before stays. An Eviction that failed is neither True nor False: who waits for False would take the host for empty.
  */
-export function judgeEvicting(context: Context): { condition: ConditionUpdate; evicted: boolean } | null {
+export function judgeEvicting(context: Context): { condition: ConditionUpdate | null; evicted: boolean } | null {
   const { desired, observed } = context;
   if (modeOf(desired, observed.node) === '' || observed.nova === null) return null;
   const of = (status: ConditionUpdate['status'], reason: keyof typeof hostEvictingReasons, message: string) => ({
@@ -99,7 +99,13 @@ export function judgeEvicting(context: Context): { condition: ConditionUpdate; e
   });
   const own = ownEviction(context);
   const named = own === null ? '' : `Eviction ${own.name}: ${gistOf(own)}`;
-  switch (judgeEmptying(context)) {
+  const emptying = judgeEmptying(context);
+  // One on its way out may be that of a maintenance before, which drover deletes itself: were it said to run for this
+  // one, it would be taken for deleted by a user once it is gone. Of one that a user deletes it was said before. One
+  // that failed has let go of its finalizer, and is gone at once.
+  if (own?.deleting === true && own.state !== 'failed' && emptying !== 'empty')
+    return { condition: null, evicted: false };
+  switch (emptying) {
     case 'absent':
     case 'empty':
       return of('False', 'succeeded', 'Evicted');
@@ -198,8 +204,8 @@ export const deleteEviction = ({ name, uid }: ObservedEviction, summary: string)
   summary,
 });
 
-/** How it ended is said first: one that ran, and is missing then, was deleted by a user. */
-const replaceEviction = (own: ObservedEviction, summary: string): Draft => ({
+/** What holds of it is said first: one that ran, and is missing then, was deleted by a user. */
+export const replaceEviction = (own: ObservedEviction, summary: string): Draft => ({
   ...deleteEviction(own, summary),
   publish: 'before',
 });

@@ -8,6 +8,7 @@ import { nodeMetadata } from '../../contracts/ids.ts';
 import { shown } from '../../test/fixtures/workflows/hypervisor-plans.ts';
 import {
   aggregatesWith,
+  conditionOf,
   contextOf,
   disabledFor,
   nodeOf,
@@ -271,5 +272,12 @@ describe('in service', () => {
     const text = shown(planActive(contextOf(desired, observed, undefined, settings)));
     if (typeof plan === 'string') expect(text).toBe(plan);
     else expect(text).toMatch(plan);
+  });
+
+  test('that the maintenance is over is said before its Eviction is deleted, which a user would have deleted else', () => {
+    const context = contextOf({}, { ...returning, evictions: [ownEvictionOf('running')] }, [
+      conditionOf('Evicting', 'True', 'Running'),
+    ]);
+    expect(planActive(context)).toMatchObject({ steps: [{ kind: 'deleteEviction', publish: 'before' }] });
   });
 });

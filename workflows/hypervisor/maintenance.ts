@@ -9,6 +9,7 @@ import {
   foreignEvictions,
   ownEviction,
   planEmptying,
+  replaceEviction,
 } from './emptying.ts';
 import { describeLone, disabledBy, judgeRollingUpdate, onboardingOf } from './judge.ts';
 import { membershipProblem, planMembership } from './membership.ts';
@@ -155,5 +156,6 @@ export function planActive(context: Context): Decision | Transition {
 export function cleanUpMaintenance({ desired, observed }: Context): Decision | null {
   const own = ownEviction({ desired, observed });
   if (own === null || own.deleting) return null;
-  return execute(deleteEviction(own, `The maintenance of ${desired.name} is over: delete Eviction ${own.name}`));
+  const summary = `The maintenance of ${desired.name} is over: delete Eviction ${own.name}`;
+  return execute(own.state === 'succeeded' ? deleteEviction(own, summary) : replaceEviction(own, summary));
 }

@@ -18,6 +18,7 @@ import { done, execute, wait as waitFor } from '../lib/plan.ts';
 import type { Done, Plan, Step, Wait } from '../lib/plan.ts';
 import { describeStatus, isSaid, statusOf } from './status.ts';
 
+import { planEmptying } from './emptying.ts';
 import { emptyMemory } from './memory.ts';
 import { planHypervisor } from './plan.ts';
 import type { Context, HypervisorStep } from './types.ts';
@@ -341,6 +342,36 @@ describe('what is said', () => {
     ).toEqual([false, ['Evicting']]);
     expect(of(contextOf({}, { ...empty, recorded: was }))).toEqual([false, ['Evicting']]);
     expect(of(contextOf())).toEqual([null, []]);
+  });
+
+  describe('an Eviction on its way out', () => {
+    const running = { ...conditionOf('Evicting', 'True', 'Running'), observedGeneration: 1 };
+    const nova = disabledFor('drover: maintenance manual', { servers: 1 });
+    const of = (generation: number, before: readonly Condition[], isGone: boolean) => {
+      const evictions = isGone ? [] : [ownEvictionOf('running', { deleting: true })];
+      const conditions = [onboarding('succeeded'), ...before];
+      const context = contextOf({ maintenance: 'manual', generation }, { nova, evictions }, conditions);
+      const { conditions: updates = [], removed = [], evicted = null } = said(context);
+      return {
+        says: updates.filter(({ type }) => type === 'Evicting'),
+        removed,
+        evicted,
+        plan: planEmptying(context, 'manual'),
+      };
+    };
+
+    test('of the maintenance before: it is awaited, nothing is said of it, and another one follows', () => {
+      expect(of(3, [], false)).toMatchObject({ says: [], removed: [], evicted: false, plan: { kind: 'wait' } });
+      expect(of(3, [], true)).toMatchObject({ says: [], plan: { steps: [{ kind: 'createEviction' }] } });
+    });
+
+    test('that a user deletes: what was said of it stays, and tells that once it is gone', () => {
+      expect(of(1, [running], false)).toMatchObject({ says: [], removed: [], evicted: false, plan: { kind: 'wait' } });
+      expect(of(1, [running], true)).toMatchObject({
+        says: [{ status: 'Unknown', reason: 'Stopped' }],
+        plan: { kind: 'done', outcome: 'blocked' },
+      });
+    });
   });
 
   test('ids, traits and aggregates are what was observed', () => {
