@@ -299,11 +299,17 @@ export const errors = {
     reason: 'HypervisorFailed',
     advice: 'The hypervisor could not do it; libvirt’s words say why. drover tries again.',
   },
-  DomainNotFound: { retryable: false, reason: 'DomainNotFound', advice: 'libvirt on the host has no such domain.' },
+  DomainNotFound: {
+    retryable: true,
+    reason: 'DomainNotFound',
+    advice:
+      'libvirt on the host has no such domain; another check of the host may have removed it. drover makes it again.',
+  },
   StoragePoolNotFound: {
-    retryable: false,
+    retryable: true,
     reason: 'StoragePoolNotFound',
-    advice: 'libvirt on the host has no such storage pool; it drops one whose refresh failed. drover defines it again.',
+    advice:
+      'libvirt on the host has no such storage pool; it drops one whose refresh failed, and another check of the host may have removed it. drover defines it again.',
   },
 
   // Hypervisors' own services

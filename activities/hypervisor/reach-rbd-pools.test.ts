@@ -1,9 +1,12 @@
+import { type ErrorCode, errors } from '../../contracts/errors.ts';
 import { hypervisorConfig, hypervisorSettings } from '../../runtime/config/hypervisor-config.ts';
+import { droverFailure } from '../../runtime/failure.ts';
 import { never, openVirtual } from '../../test/contracts/hosts/subject.ts';
 import { stoppedClock } from '../../test/fixtures/stopped-clock.ts';
 import { createFakeHosts } from '../../test/fakes/hosts/hosts.ts';
 import { type LibvirtReply, type ReceivedCall, startScriptedLibvirtd } from '../../test/scripted-libvirtd.ts';
 import { connectLibvirt } from '../libvirt/client.ts';
+import type { LibvirtConnection } from '../libvirt/types.ts';
 import { ownUuid } from '../libvirt/xml.ts';
 import { reachRbdPools, observeRbdPool } from './reach-rbd-pools.ts';
 
@@ -22,7 +25,7 @@ function open() {
   hosts.ceph.clients.set('libvirt', key);
   const host = hosts.add({ name: 'node-1' });
   /** What the pools look like from the host. */
-  const reach = (rbd: object) =>
+  const reach = (rbd: object, ports: Partial<typeof hosts.ports> = {}) =>
     virtual.run(() => {
       const { libvirt, ceph } = hypervisorConfig.parse({
         libvirt: { connectUri: 'qemu+tcp://{host}/system' },
@@ -38,7 +41,7 @@ function open() {
       if (libvirt === null || ceph === null || rbdSettings === null)
         throw new Error('the settings lack what was given');
       return reachRbdPools(
-        { ...hosts.ports, clock: virtual.clock },
+        { ...hosts.ports, ...ports, clock: virtual.clock },
         { hypervisor: 'node-1', address: 'node-1', libvirt, rbd: rbdSettings, pools: ceph.pools },
         never,
       );
@@ -86,6 +89,60 @@ test('one pool that is not reached does not matter for the other, and the key go
     'CephPoolReached.volumes': 'passed',
   });
   expect(host.libvirt.storage.state()).toEqual(nothing);
+});
+
+describe('another check of the host ends meanwhile', () => {
+  const ownKey = ownUuid('drover-check-ceph');
+
+  /** The connection with something else done before, or instead of, one of its verbs. */
+  async function reachWith(change: (connection: LibvirtConnection) => Partial<LibvirtConnection>) {
+    const { hosts, host, reach } = open();
+    hosts.files.set('key', key);
+    const connectLibvirt: typeof hosts.connectLibvirt = async (...given) => {
+      const connection = await hosts.connectLibvirt(...given);
+      return { ...connection, ...change(connection) };
+    };
+    const found = await reach({ keyFile: 'key' }, { connectLibvirt });
+    expect(host.libvirt.storage.state()).toEqual(nothing);
+    return found;
+  }
+
+  test.each<[what: string, code: ErrorCode, change: (connection: LibvirtConnection) => Partial<LibvirtConnection>]>([
+    [
+      'it takes the key with it',
+      'HypervisorFailed',
+      (connection) => ({
+        async startPool(pool, signal) {
+          await connection.removeSecret(ownKey, signal);
+          await connection.startPool(pool, signal);
+        },
+      }),
+    ],
+    [
+      'it takes the key with it before its value is set',
+      'HypervisorFailed',
+      () => ({
+        ensureCephSecret: () =>
+          Promise.reject(droverFailure('LibvirtRefused', 'Secret not found', { details: { libvirtCode: 66 } })),
+      }),
+    ],
+    [
+      'it takes the pool with it',
+      'StoragePoolNotFound',
+      (connection) => ({
+        async refreshPool(pool, signal) {
+          await connection.removePool(pool, signal);
+          await connection.refreshPool(pool, signal);
+        },
+      }),
+    ],
+  ])('%s: the next attempt may pass', async (_what, code, change) => {
+    expect(outcomes(await reachWith(change))).toEqual({
+      'CephPoolReached.vms': code,
+      'CephPoolReached.volumes': code,
+    });
+    expect(errors[code].retryable).toBe(true);
+  });
 });
 
 test('a host that does not reach Ceph: each pool says so', async () => {

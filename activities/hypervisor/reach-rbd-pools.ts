@@ -1,12 +1,15 @@
+import { ApplicationFailure } from '@temporalio/common';
+
 import type { HostCheck } from '../../contracts/hypervisor/host-check.ts';
 import type { RbdPoolObservation } from '../../contracts/rbd-pool.ts';
 import { type Clock, withTimeout } from '../../runtime/clock.ts';
 import type { CephConfig, LibvirtConfig } from '../../runtime/config/hypervisor-config.ts';
-import { droverFailure, failureCode } from '../../runtime/failure.ts';
+import { droverFailure, failureCode, failureDetail } from '../../runtime/failure.ts';
 import { failedBy, timed } from '../../runtime/host-check.ts';
 import { requireText } from '../../runtime/read-text.ts';
 import { askedReach, judgeReach } from '../ceph/check-ceph.ts';
 import { withLibvirt } from '../libvirt/access.ts';
+import { refusalCode, virErrors } from '../libvirt/faults.ts';
 import type { LibvirtConnection, RbdPool } from '../libvirt/types.ts';
 import { checkPrefix, ownUuid } from '../libvirt/xml.ts';
 import type { HostPorts } from './host-ports.ts';
@@ -77,12 +80,21 @@ export async function reachRbdPools(
     return timed(
       clock,
       startedMs,
-      pools.map((pool) => failedBy(askedReach(hypervisor, pool), error, signal)),
+      pools.map((pool) => failedBy(askedReach(hypervisor, pool), asPassing(error), signal)),
     );
   }
 }
 
 const cleanUpMs = 10_000;
+
+/**
+ * drover's own secret is there at the next attempt: an attempt that its worker was cut off from, or one of a terminated
+ * run, has removed it under this one.
+ */
+const asPassing = (error: unknown): unknown =>
+  error instanceof ApplicationFailure && refusalCode(error) === virErrors.noSecret
+    ? droverFailure('HypervisorFailed', `${failureDetail(error)} Another check of the host may have removed it.`)
+    : error;
 
 /** As `ceph auth print-key` prints it. */
 function readKey(file: string, written: string): Buffer {
@@ -97,8 +109,8 @@ function readKey(file: string, written: string): Buffer {
 
 /**
  * Has libvirt list the images of a pool, which shows that the hypervisor reaches Ceph. The pool in libvirt is drover's
- * own and is removed again; a worker that dies leaves it to the next check. One check at a time per host and pool: of
- * two, the later may find it removed.
+ * own and is removed again; a worker that dies leaves it to the next check. Of two checks of one host at a time, one
+ * may find removed what it has made; its next attempt makes it again.
  *
  * @throws only the signal's reason when it is aborted
  */
@@ -123,8 +135,9 @@ export async function observeRbdPool(
       // Also when the signal was aborted: nothing is left behind.
       await libvirt.removePool(pool, new AbortController().signal);
     }
-  } catch (error) {
+  } catch (caught) {
     signal.throwIfAborted();
+    const error = auth?.secretUuid === secretUuid ? asPassing(caught) : caught;
     const code = failureCode(error);
     if (code === null) throw error;
     return { ...observed, durationMs: durationMs(), outcome: 'failed', code, message: (error as Error).message };

@@ -54,14 +54,17 @@ export const virErrors = { noDomain: 42, noStoragePool: 49, operationInvalid: 55
 
 const refusalDetails = z.looseObject({ libvirtCode: z.int() });
 
+/** virErrorNumber of what libvirt refused; null for any other failure. */
+export const refusalCode = (error: unknown): number | null =>
+  error instanceof ApplicationFailure ? (refusalDetails.safeParse(error.details?.[0]).data?.libvirtCode ?? null) : null;
+
 /** The promise's value; null where libvirt answers with one of these errors. */
 export async function unless<Value>(codesOfNull: readonly number[], promise: Promise<Value>): Promise<Value | null> {
   try {
     return await promise;
   } catch (error) {
-    const code =
-      error instanceof ApplicationFailure ? refusalDetails.safeParse(error.details?.[0]).data?.libvirtCode : undefined;
-    if (code !== undefined && codesOfNull.includes(code)) return null;
+    const code = refusalCode(error);
+    if (code !== null && codesOfNull.includes(code)) return null;
     throw error;
   }
 }

@@ -79,6 +79,11 @@ describe('which checks run', () => {
       ),
     ],
     [
+      'what another check of the host has removed is made again',
+      { ...late, tests: [testOf('libvirt', 'DomainNotFound'), testOf('ceph', 'StoragePoolNotFound')] },
+      run(['libvirt', 2], ['ovs', 1], ['ceph', 2]),
+    ],
+    [
       'all that failed are named',
       { ...late, tests: [testOf('libvirt', 'CredentialRefused'), testOf('ovs', 'NovaUnavailable', { attempts: 3 })] },
       failed(
