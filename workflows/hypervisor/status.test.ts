@@ -351,7 +351,7 @@ describe('what is said', () => {
       const evictions = isGone ? [] : [ownEvictionOf('running', { deleting: true })];
       const conditions = [onboarding('succeeded'), ...before];
       const context = contextOf({ maintenance: 'manual', generation }, { nova, evictions }, conditions);
-      const { conditions: updates = [], removed = [], evicted = null } = said(context);
+      const { conditions: updates, removed = [], evicted = null } = said(context);
       return {
         says: updates.filter(({ type }) => type === 'Evicting'),
         removed,
