@@ -31,6 +31,10 @@ export interface CustomResourceDefinition {
   };
 }
 
+/** Where `npm run crds` writes a definition, below `deploy`. */
+export const definitionFile = ({ group, plural }: Pick<ResourceDefinition, 'group' | 'plural'>): string =>
+  `crds/${group}_${plural}.yaml`;
+
 /** The version that is stored, and those that are served besides, as it is: with the status subresource. */
 export function toCustomResourceDefinition(definition: ResourceDefinition): CustomResourceDefinition {
   const { group, version, kind, plural, namespaced, shortNames, categories, printColumns, olderVersions } = definition;

@@ -5,7 +5,7 @@ import { stringify } from 'yaml';
 import { cloneRules } from '../data-volume/clone-policy.ts';
 import { watchEverything } from '../kinds/kind.ts';
 import { writeRoles } from '../kinds/rbac.ts';
-import { toYaml } from './custom-resource-definition.ts';
+import { definitionFile, toYaml } from './custom-resource-definition.ts';
 import { definitions } from './definitions.ts';
 
 /**
@@ -19,11 +19,7 @@ const generatedFrom = (source: string): string => `${mark}${source}. Do not edit
 
 const generated = new Map<string, string>([
   ...definitions.map(
-    (definition) =>
-      [
-        `crds/${definition.group}_${definition.plural}.yaml`,
-        generatedFrom('the schemas beside it') + toYaml(definition),
-      ] as const,
+    (definition) => [definitionFile(definition), generatedFrom('the schemas beside it') + toYaml(definition)] as const,
   ),
   ...[...writeRoles({ leaseName: 'drover-bridge', watch: watchEverything('drover-system') })].map(
     ([file, text]) => [`rbac/${file}`, generatedFrom('the rows of contracts/kinds') + text] as const,

@@ -2,13 +2,14 @@ import { agentPoolConditions as types } from '../../contracts/agent-pool/metadat
 import { findCondition } from '../../contracts/conditions.ts';
 import { neighbourDefinitions } from '../../contracts/crds/definitions.ts';
 import type { Mode } from '../../contracts/kinds/kind.ts';
+import { kindTable } from '../../contracts/kinds/table.ts';
 import { isFailure } from '../../runtime/kubernetes/kubernetes-faults.ts';
 import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
 import { openObjects } from '../../runtime/kubernetes/objects.ts';
 import type { AgentPoolObject } from '../agent-pool/agent-pool-object.ts';
 import { shownPools } from '../agent-pool/agent-pool-objects.ts';
 import { fullName } from '../command/object-reference.ts';
-import { isServed } from './kubernetes.ts';
+import { adviseDefinition, isServed } from './kubernetes.ts';
 import { fail, type Finding, ok, warn } from './finding.ts';
 
 /** What agent pools need besides (docs/agent-pools.md). */
@@ -54,13 +55,12 @@ export async function checkPools(
       { mode, vcenters },
     );
   } catch (error) {
-    if (isFailure(error, 'ObjectNotFound')) return [fail(check, 'there is no such kind', installs)];
+    if (isFailure(error, 'ObjectNotFound'))
+      return [fail(check, 'there is no such kind', adviseDefinition(kindTable.VsphereAgentPool, 'installs'))];
     if (!isFailure(error, 'KubernetesForbidden')) throw error;
     return [warn(check, 'they may not be listed', 'Ask for a role that allows it: drover-view in deploy/rbac does.')];
   }
 }
-
-const installs = '`drover crds | kubectl apply --server-side -f -` installs it.';
 
 /**
  * By what their runs have said, as only the worker reads credentials. Pure.

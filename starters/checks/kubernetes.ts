@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { toCustomResourceDefinition } from '../../contracts/crds/custom-resource-definition.ts';
+import { definitionFile, toCustomResourceDefinition } from '../../contracts/crds/custom-resource-definition.ts';
 import type { ResourceDefinition } from '../../contracts/crds/definition.ts';
 import { isFailure } from '../../runtime/kubernetes/kubernetes-faults.ts';
 import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
@@ -69,6 +69,31 @@ export const checkDefinitions = (
   signal: AbortSignal,
 ): Promise<Finding[]> => Promise.all(wanted.map((definition) => checkDefinition(kubernetes, definition, signal)));
 
+/** Whose the definitions are that drover has beside its own, by their groups. */
+const owners: Readonly<Record<string, string>> = {
+  'vmoperator.vmware.com': 'vm-operator',
+  'cdi.kubevirt.io': 'CDI',
+  'machine.sapcloud.io': 'machine-controller-manager',
+  'agent-forge.containeroo.ch': 'agent-forge-operator',
+};
+
+/**
+ * How one definition is installed or brought up to date: that one alone, as others may be those of operators that run
+ * (docs/operations.md#what-each-mode-needs). Pure.
+ */
+export function adviseDefinition(
+  definition: Pick<ResourceDefinition, 'group' | 'plural'>,
+  verb: 'installs' | 'mends',
+): string {
+  const file = `deploy/${definitionFile(definition)}`;
+  const apply = `\`kubectl apply --server-side -f ${file}\` ${verb} it`;
+  const advice = verb === 'installs' ? `${apply}.` : `\`kubectl diff -f ${file}\` shows the difference, ${apply}.`;
+  const owner = owners[definition.group];
+  return owner === undefined
+    ? advice
+    : `It is ${owner}’s: do not apply drover’s where ${owner} installs its own. Else ${advice}`;
+}
+
 /** A field that is named, not counted: three say what kind of difference it is. */
 const namedAtMost = 3;
 
@@ -85,14 +110,10 @@ async function checkDefinition(
     const differences = compareDefinitions(own, installed);
     if (differences.length === 0) return ok(check, 'installed');
     const more = differences.length > namedAtMost ? `, and ${String(differences.length - namedAtMost)} more` : '';
-    return warn(
-      check,
-      `${differences.slice(0, namedAtMost).join(', ')}${more}`,
-      '`drover crds | kubectl diff -f -` shows the difference, `drover crds | kubectl apply --server-side -f -` mends it.',
-    );
+    return warn(check, `${differences.slice(0, namedAtMost).join(', ')}${more}`, adviseDefinition(definition, 'mends'));
   } catch (error) {
     if (isFailure(error, 'ObjectNotFound'))
-      return fail(check, 'not installed', '`drover crds | kubectl apply --server-side -f -` installs it.');
+      return fail(check, 'not installed', adviseDefinition(definition, 'installs'));
     if (isFailure(error, 'KubernetesForbidden')) return await checkServed(kubernetes, definition, check, signal);
     throw error;
   }
@@ -107,7 +128,7 @@ async function checkServed(
 ): Promise<Finding> {
   if (await isServed(kubernetes, definition, signal).catch(() => false))
     return ok(check, 'served; its schema could not be compared, for lack of permission');
-  return fail(check, 'not installed', '`drover crds | kubectl apply --server-side -f -` installs it.');
+  return fail(check, 'not installed', adviseDefinition(definition, 'installs'));
 }
 
 /** By what kube-apiserver says of itself, which every user may read. */

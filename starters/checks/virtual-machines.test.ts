@@ -72,7 +72,11 @@ const webhook = (...storedVersions: string[]) => ({
 
 test('older versions that only the replaced operator converts', async () => {
   expect(judgeConversion(webhook('v1alpha6'), 'act')).toMatchObject([
-    { status: 'warn', message: expect.stringContaining('vmop/hook'), advice: expect.stringContaining('drover crds') },
+    {
+      status: 'warn',
+      message: expect.stringContaining('vmop/hook'),
+      advice: expect.stringContaining('deploy/crds/vmoperator.vmware.com_'),
+    },
   ]);
   expect(judgeConversion(webhook('v1alpha5', 'v1alpha6'), 'act')).toMatchObject([
     { status: 'warn', advice: expect.stringContaining('status.storedVersions') },

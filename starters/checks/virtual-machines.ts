@@ -79,8 +79,8 @@ export function judgeConversion({ spec, status }: Definition, mode: Mode): Findi
       'older versions of VirtualMachines',
       `the CRD converts them by the webhook ${namespace}/${name}, which goes with vm-operator: then only ${stored.join(', ')} can be read`,
       isMigrated
-        ? '`drover crds | kubectl apply --server-side --force-conflicts -f -` has kube-apiserver convert them itself.'
-        : `Have all objects stored as ${virtualMachine.version} while vm-operator is there (status.storedVersions), then apply drover’s CRDs.`,
+        ? `Apply each deploy/crds/${virtualMachine.group}_….yaml (\`kubectl apply --server-side --force-conflicts -f FILE\`): kube-apiserver then converts them itself.`
+        : `Have all objects stored as ${virtualMachine.version} while vm-operator is there (status.storedVersions), then apply drover’s CRDs of that group.`,
     ),
   ];
 }
