@@ -146,10 +146,10 @@ const rows: [why: string, hypervisor: Hypervisor, observed: HostNow, drift: stri
     'it is held because it was fenced, and no run restores it',
   ],
   [
-    'nor where a user has cancelled that run: its service is down until it is restored',
+    'where a user has cancelled that run, its Node may be Ready since',
     { ...withHa(condition('NodeFailure', 'False', 'Cancelled')), metadata: fenced().metadata },
     down,
-    null,
+    'its nova-compute is down',
   ],
   ['not while that run is open', fenced(condition('NodeFailure', 'True', 'Dead')), down, null],
   [

@@ -72,7 +72,9 @@ export function judgeDrift(
   // Whether that is a failure is judged by the run that is signalled; while one is said, there is one.
   const failure = of(hypervisorConditions.nodeFailure);
   const isHandled = of(hypervisorConditions.haEnabled)?.status === 'True';
-  if (failure?.reason === cancelledFailure)
+  // Of one that is fenced, the service is down until it is restored: its Node may be Ready since, and the run that was
+  // signalled so was deaf to it, as it was ending as cancelled.
+  if (failure?.reason === cancelledFailure && !isFenced(hypervisor))
     return service.state === 'up' && isHandled
       ? 'its nova-compute is up, so the failure that a user has cancelled may be over'
       : null;
