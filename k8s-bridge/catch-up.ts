@@ -90,11 +90,12 @@ export async function followTerminated(
   abort: AbortSignal,
 ): Promise<void> {
   if (row.stopped !== undefined) return;
+  let judged: ReadonlySet<string> = new Set();
   for (let sinceMs = deps.clock.now(); ;) {
     await deps.clock.sleep(everyMs, abort);
     const beganMs = deps.clock.now();
-    await untilDone(deps, row, 'terminated runs not looked for yet', abort, () =>
-      takeUpTerminated(deps, row, sinceMs - overlapMs, abort),
+    judged = await untilDone(deps, row, 'terminated runs not looked for yet', abort, () =>
+      takeUpTerminated(deps, row, { sinceMs: sinceMs - overlapMs, judged }, abort),
     );
     sinceMs = beganMs;
   }
@@ -140,19 +141,23 @@ async function takeUpSupplied(deps: CatchUpDeps, row: DrivenKind, abort: AbortSi
   await pMap(lacking, judge, { concurrency: atOnce });
 }
 
+/** Returns the ids of the runs that it found: those that are `judged` already are not asked about again. */
 async function takeUpTerminated(
   deps: CatchUpDeps,
   row: DrivenKind,
-  sinceMs: number,
+  { sinceMs, judged }: { sinceMs: number; judged: ReadonlySet<string> },
   abort: AbortSignal,
-): Promise<void> {
+): Promise<ReadonlySet<string>> {
   const { temporal, follower, cluster, listTimeoutMs, timeoutMs, clock, log } = deps;
   const since = new Date(sinceMs).toISOString();
   const query = `WorkflowType = '${row.workflowType}' AND ExecutionStatus = 'Terminated' AND CloseTime >= '${since}'`;
+  const found = new Set<string>();
   const terminated = new Set<string>();
-  for await (const { workflowId } of listRuns(temporal, query, { timeoutMs: listTimeoutMs, clock, abort }))
-    terminated.add(workflowId);
-  if (terminated.size === 0) return;
+  for await (const { workflowId, runId } of listRuns(temporal, query, { timeoutMs: listTimeoutMs, clock, abort })) {
+    found.add(runId);
+    if (!judged.has(runId)) terminated.add(workflowId);
+  }
+  if (terminated.size === 0) return found;
   const idOf = ({ subject }: ObservedObject): string => row.workflowId(subject, cluster);
   const judge = async (object: ObservedObject): Promise<void> => {
     const run = await describeRun(temporal, idOf(object), { timeoutMs, clock, abort });
@@ -162,6 +167,7 @@ async function takeUpTerminated(
   };
   const concerned = follower.observed(row).filter((object) => terminated.has(idOf(object)));
   await pMap(concerned, judge, { concurrency: atOnce });
+  return found;
 }
 
 async function takeUpChanged(

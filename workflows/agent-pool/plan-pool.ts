@@ -130,7 +130,7 @@ function planDeletion(situation: PoolSituation, { isHeld, deletes, force }: Desi
       nextMs(situation),
     );
   // What it uploads would come after the removal.
-  if (deletes && situation.inFlight.has(isoLock))
+  if (deletes && !force && situation.inFlight.has(isoLock))
     return wait('Deleting', 'ISORefreshing', 'the refresh of its discovery ISO to end', nextMs(situation));
   return execute([
     ...isoRemoval(situation),

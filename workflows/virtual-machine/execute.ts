@@ -235,7 +235,8 @@ function shown(step: VirtualMachineStep, end: End, noted?: Amend<VirtualMachineL
 /**
  * Awaits a task of vCenter, in an activity that says meanwhile what is executed. The wait is given up where the run is
  * cancelled, or a VM that is being made is not wanted any more. What may take an hour ends then: a create, copies for
- * it, a promotion. All other tasks end by themselves, and soon. Null: it was given up, and what became of the task, the next observation shows.
+ * it, a promotion. All other tasks end by themselves, and soon. Null: it was given up, and what became of the task, the
+ * next observation shows.
  */
 async function awaitTask(
   context: Context,

@@ -286,6 +286,14 @@ test('the clock of a deletion begins with its first power operation, and goes on
   expect(apply(first, power('shutdownGuest', 'delete'), ok, nowMs + 1).deletingSinceMs).toBe(nowMs);
 });
 
+test('what drover stop has refused was not asked: no time of a guest begins', () => {
+  const stopped = { reason: 'Stopped', message: 'm', requeue: true };
+  const failures = [expect.objectContaining({ stage: 'delete', reason: 'Stopped', attempts: 1 })];
+  for (const operation of ['shutdownGuest', 'powerOff', 'rebootGuest'] as const)
+    expect(apply(noMemory, power(operation, 'delete'), stopped)).toEqual({ ...noMemory, failures });
+  expect(apply(noMemory, create(true), stopped).create).toBe(noMemory.create);
+});
+
 test('a failure without a row of the error table, such as a time-out, is tried again; one that only a user can mend is not', () => {
   const reason = { reason: 'Why', message: 'm' };
   expect(failedBy({ code: null, ...reason })).toEqual({ ...reason, requeue: true });

@@ -57,6 +57,9 @@ export function applyFailure<M extends VirtualMachineMemory>(
   failed: Failed,
   nowMs: number,
 ): M {
+  // Nothing was asked, of a guest neither: no clock of it begins.
+  if (failed.reason === errors.Stopped.reason)
+    return { ...memory, failures: withFailure(memory.failures, step.stage, failed, nowMs) };
   if (step.kind === 'power' && guestOperations.includes(step.operation)) {
     const end = endOfQuestion(failed);
     const failures =
@@ -105,10 +108,7 @@ type PowerEnd = 'done' | 'failed' | QuestionEnd;
 
 const refusals: readonly ErrorCode[] = ['GuestToolsNotRunning', 'VirtualMachineStateRefused', 'RequestRefused'];
 
-/**
- * Only what vCenter says of this guest is its refusal: nothing is forced because vCenter was away, or
- * drover was stopped.
- */
+/** Only what vCenter says of this guest is its refusal: nothing is forced because vCenter was away. */
 function endOfQuestion({ reason }: Failed): QuestionEnd {
   if (reason === errors.GuestAnswerLost.reason) return 'refusedLater';
   return refusals.some((code) => errors[code].reason === reason) ? 'refused' : 'unanswered';

@@ -21,7 +21,7 @@ import {
 import { judgePlacement } from './plan/create.ts';
 import { describeCopies, findOwn } from './plan/find-own.ts';
 import { judgeVcenter } from './plan/normal.ts';
-import { planWithNotes, retryNotes } from './plan/plan.ts';
+import { endsInVcenter, planWithNotes, retryNotes } from './plan/plan.ts';
 import { diffPolicyTags, judgeEvaluation, judgePolicies } from './plan/policies.ts';
 import { powerStateOf } from './plan/power.ts';
 import { judgePrerequisites } from './plan/prerequisites.ts';
@@ -151,9 +151,9 @@ function describePlacement(context: Context): ConditionUpdate {
 const isBlocked = (plan: VirtualMachinePlan): plan is VirtualMachinePlan & { kind: 'done' } =>
   plan.kind === 'done' && plan.outcome === 'blocked' && plan.reason !== 'Cancelled';
 
-/** It waits for another try. */
+/** It waits for another try, or for what vCenter does not tell of. */
 const hasFailed = (plan: VirtualMachinePlan): plan is VirtualMachinePlan & { kind: 'wait' } =>
-  plan.kind === 'wait' && plan.phase === 'Failed';
+  plan.kind === 'wait' && (plan.phase === 'Failed' || plan.phase in endsInVcenter);
 
 /**
  * Where it is and what comes next: True where it should be, False where something keeps it elsewhere, Unknown

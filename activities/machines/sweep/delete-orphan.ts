@@ -119,7 +119,11 @@ async function remove(
       submit,
       (requestId) => ({ requestId }),
     );
-    await say('OrphanDisksDetached', `is to be deleted. Detached before, and kept: ${disks.join(', ')}`, ...disks);
+    await say(
+      'OrphanDisksDetached',
+      `is to be deleted. Its disks that are not its own are being detached, and are kept: ${disks.join(', ')}`,
+      ...disks,
+    );
     return taskId;
   };
   try {

@@ -4,8 +4,8 @@ import { withTimeout, type Clock } from '../../../runtime/clock.ts';
 import { droverFailure, failureCode } from '../../../runtime/failure.ts';
 import { isError } from '../../../runtime/is-error.ts';
 
-/** An observation has 15 s for all that it reads. */
-const readMs = 5_000;
+/** For a login, the calls, and their turn: each call has a time-out of its own. An observation has two minutes. */
+const readMs = 30_000;
 
 /**
  * A part of an observation that vCenter has in its REST API, which may fail while vim25 is well. Where it cannot be
@@ -24,7 +24,7 @@ export async function readPart<Value>(
       read(AbortSignal.any([signal, overdue])).catch((error: unknown) =>
         Promise.reject(
           overdue.aborted
-            ? droverFailure('VsphereUnavailable', `vCenter’s REST API did not answer within ${readMs / 1_000} s`)
+            ? droverFailure('VsphereUnavailable', `vCenter did not answer within ${readMs / 1_000} s`)
             : error,
         ),
       ),

@@ -28,6 +28,7 @@ const ofHypervisors: WithoutCells = {
 const ofNodeFailures: WithoutCells = {
   adviseEviction: { testedBy: 'activities/kubernetes/node-failure/advise-eviction.test.ts' },
   withdrawAdvice: { testedBy: 'activities/kubernetes/node-failure/advise-eviction.test.ts' },
+  giveUpFencing: { testedBy: 'activities/kubernetes/node-failure/claim-fencing.test.ts' },
   observePower: { testedBy: 'activities/redfish/activities.test.ts' },
 };
 

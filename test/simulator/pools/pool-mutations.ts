@@ -76,8 +76,8 @@ export const poolMutations: readonly SourceMutation[] = [
     caughtBy: 'an ISO is replaced that is in the drive of a VM',
     activity: {
       file: 'activities/agents/iso/prune-isos.ts',
-      from: /if \(inUse\.has\(file\)\)/u,
-      to: 'if (false)',
+      from: /const isInUse = inUse\.has\(file\);/u,
+      to: 'const isInUse = false;',
     },
   },
   {

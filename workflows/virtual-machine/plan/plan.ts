@@ -83,7 +83,7 @@ const blockedReasons = [
 ];
 
 /** What ends in vCenter: the run that watches it starts one for the VM. Where none does, it is waited for. */
-const endsInVcenter: Readonly<Record<string, string>> = {
+export const endsInVcenter: Readonly<Record<string, string>> = {
   NotConnected: 'its host or datastore to be back',
   DisksInSnapshots: 'its snapshots to be removed',
 };
