@@ -167,8 +167,10 @@ async function drive(
   { plan, cancelled, show, backOff }: Course,
 ): Promise<MigrateInstanceResult> {
   const { instance, settings } = input;
-  // What waits in a resize is confirmed by the record of that, which the parent has not observed.
-  let isOutdated = cancelled || instance.status === 'VERIFY_RESIZE';
+  // What waits in a resize is confirmed by the record of that, which the parent has not observed; and a user who has one
+  // that is locked tried again may have unlocked it since.
+  let isOutdated =
+    cancelled || instance.status === 'VERIFY_RESIZE' || (instance.locked && input.mayMoveLocked === false);
   let outages = 0;
   const waitOut = async (message: string): Promise<void> => {
     outages += 1;

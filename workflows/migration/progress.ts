@@ -17,8 +17,8 @@ import type { Progress, Desired } from './plan.ts';
  */
 
 /**
- * The parent has just observed the server, so the first step needs no observation, but where it is resized: every ensure
- * verb observes first anyway.
+ * The parent has just observed the server, so the first step needs no observation, but where it is resized or locked:
+ * every ensure verb observes first anyway.
  */
 export function beginProgress({ instance, sourceHost }: MigrateInstanceInput): Progress {
   return {
