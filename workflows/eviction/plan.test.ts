@@ -1,12 +1,14 @@
 import type { Obstacle } from '../../contracts/eviction/eviction.ts';
 import type { desired } from '../../test/fixtures/workflows/eviction.ts';
 import { emptyHost, evictionOf, hostWith, server, theOnly } from '../../test/fixtures/workflows/eviction.ts';
+import { commands } from './commands.ts';
 import { type EvictionStep, needOf, pickNext, planEviction, planReEnable, planRun, type RunSituation } from './plan.ts';
 import {
   enterState,
   blockByObstacles,
   type EvictionState,
   applyEnableFailure,
+  applyMoveResult,
   applyMoveStart,
   type EvictionProblem,
   applyHost,
@@ -48,6 +50,13 @@ const failToEnable = (state: EvictionState, times: number): void => {
 };
 const stop = { abort: false, reEnable: false, by: 'ann', atMs: 1_000, aborted: false };
 
+const steered = (state: EvictionState): Parameters<typeof commands.retryInstance>[0] => ({
+  state,
+  events: [],
+  unpublished: false,
+  readDueMs: null,
+  failedReports: null,
+});
 const one = (): EvictionState => evictionOf(hostWith(server('a')));
 const three = (): EvictionState =>
   evictionOf(hostWith(server('a'), server('b', { memoryMiB: 1024 }), server('c', { memoryMiB: 2048 })));
@@ -132,6 +141,19 @@ const rows: Row[] = [
     1_000,
     moves('c'),
   ],
+  ...[false, true].map((isRetried): Row => [
+    `nor does a lock that is found when the first is to move${isRetried ? ', and is tried again' : ''}`,
+    also(three(), (s) => {
+      applyMoveStart(s.instances['a']!, 800);
+      const locked = obstacle('InstanceLocked', 'a');
+      const { message } = locked;
+      const result = { outcome: 'nonMigratable', targetHost: null, attempts: 0, message, inFlight: null } as const;
+      applyMoveResult(s, 'a', { ...result, obstacle: locked }, 900);
+      if (isRetried) commands.retryInstance(steered(s), { instance: 'a' }, 950);
+    }),
+    1_000,
+    moves(isRetried ? 'a' : 'b'),
+  ]),
   [
     'an accepted one does not',
     also(one(), (s) => (s.obstacles.push(obstacle('CapacityShort')), s.accepted.push('CapacityShort'))),

@@ -212,7 +212,9 @@ function nextRetryMs(state: EvictionState, nowMs: number): number | null {
 
 /** Once moves have begun an obstacle concerns its server alone. What the preflight blocked has not begun. */
 const hasBegun = (state: EvictionState): boolean =>
-  tracked(state).some(({ state: its, attempts }) => attempts > 0 || (its !== 'pending' && its !== 'blocked'));
+  tracked(state).some(
+    ({ state: its, attempts, begun }) => begun === true || attempts > 0 || (its !== 'pending' && its !== 'blocked'),
+  );
 
 function planMoves(state: EvictionState, nowMs: number): EvictionPlan {
   const { phase, desired } = state;

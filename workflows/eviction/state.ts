@@ -104,6 +104,8 @@ export interface TrackedInstance {
   state: InstanceState;
   sinceMs: number;
   attempts: number;
+  /** A move of it was started, whatever came of that; absent: none was. */
+  begun?: true;
   target: string | null;
   percent: number | null;
   message: string | null;
@@ -391,6 +393,7 @@ export function applyHostRecheck(state: EvictionState, host: HostObservation, no
 export function applyMoveStart(one: TrackedInstance, nowMs: number): void {
   enterState(one, 'moving', nowMs);
   one.attempts += 1;
+  one.begun = true;
 }
 
 /** How a move ended. */
