@@ -140,6 +140,35 @@ describe('a server that was found locked when it was to move', () => {
     expect(theOnly(state)).toMatchObject({ state: 'pending' });
     expect(mayMoveLocked(state, 'a')).toBe(true);
   });
+  test('goes on where a user has accepted that meanwhile', () => {
+    const state = evictionOf(hostWith(server('a')));
+    enterState(theOnly(state), 'moving', 1_000);
+    applyEviction(state, { ...state.desired, acceptedObstacles: [obstacle.id] }, 2_000);
+    applyMoveResult(state, 'a', { ...locked, obstacle }, 5_000);
+    expect(theOnly(state)).toMatchObject({ state: 'pending', message: null });
+    expect(state.obstacles).toEqual([obstacle]);
+  });
+  test('has none any more when it has left the host by itself, and others keep theirs', () => {
+    const state = found();
+    const other = { ...obstacle, id: 'InstanceLocked/b', instanceId: 'b' } as const;
+    state.obstacles.push(other);
+    applyHost(state, hostWith(server('b')), 6_000);
+    expect(state.instances['a']).toMatchObject({ state: 'gone' });
+    expect(state.obstacles).toEqual([other]);
+  });
+  test('has none any more when it is found deleted', () => {
+    const state = found();
+    applyMoveResult(state, 'a', { ...locked, outcome: 'gone', message: null }, 6_000);
+    expect(state.obstacles).toEqual([]);
+  });
+  test('has that of its resize when that is found after it had left', () => {
+    const state = found();
+    applyHost(state, emptyHost, 6_000);
+    const unconfirmed = { ...obstacle, id: 'UnconfirmedResize/a', code: 'UnconfirmedResize' } as const;
+    const away = { ...emptyHost, unconfirmedResizes: ['a'], resizedAway: [server('a', { host: 'node-2' })] };
+    applyPreflight(state, { host: away, obstacles: [unconfirmed], notes: [] }, 7_000);
+    expect(state.obstacles).toEqual([unconfirmed]);
+  });
   test('has none any more when it has moved, unlocked', () => {
     const state = found();
     applyMoveResult(state, 'a', { ...locked, outcome: 'moved', targetHost: 'node-2', message: null }, 6_000);

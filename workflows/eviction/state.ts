@@ -271,11 +271,17 @@ export function applyHost(state: EvictionState, host: HostObservation, nowMs: nu
     if (here.has(one.instance.id) || one.state === 'moving' || one.state === 'moved' || one.state === 'gone') continue;
     // A resize that its owner has to confirm still holds its old disks here, wherever the server runs.
     if (host.unconfirmedResizes.includes(one.instance.id)) continue;
-    enterState(one, 'gone', nowMs, 'left the host without this eviction');
+    leave(state, one, nowMs, 'left the host without this eviction');
   }
   admitResized(state, nowMs);
   const isEmpty = remains(host).length === 0;
   state.emptySinceMs = isEmpty ? (state.emptySinceMs ?? nowMs) : null;
+}
+
+/** What stood in the way of a server is over with it. */
+function leave(state: EvictionState, one: TrackedInstance, nowMs: number, message: string): void {
+  enterState(one, 'gone', nowMs, message);
+  state.obstacles = state.obstacles.filter(({ instanceId }) => instanceId !== one.instance.id);
 }
 
 /**
@@ -414,7 +420,7 @@ export function applyMoveResult(state: EvictionState, id: string, result: Migrat
       one.tookMs = tookMs;
       return;
     case 'gone':
-      return enterState(one, 'gone', nowMs, 'deleted');
+      return leave(state, one, nowMs, 'deleted');
     case 'nonMigratable':
     case 'stopped': {
       // A user has cancelled its run, and not the eviction: as long as Nova does not end the migration, another run of it
@@ -422,6 +428,9 @@ export function applyMoveResult(state: EvictionState, id: string, result: Migrat
       const isLeft = result.inFlight !== null && state.stop === null;
       one.target = null;
       one.percent = null;
+      // A user was faster than its run, which knew nothing of that.
+      if (result.obstacle !== undefined && acceptedObstacles(state).has(result.obstacle.id))
+        return enterState(one, 'pending', nowMs);
       enterState(one, result.outcome === 'stopped' && !isLeft ? 'pending' : 'blocked', nowMs, result.message);
       one.inFlight = result.inFlight;
     }
