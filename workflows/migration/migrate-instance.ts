@@ -167,15 +167,15 @@ async function drive(
   { plan, cancelled, show, backOff }: Course,
 ): Promise<MigrateInstanceResult> {
   const { instance, settings } = input;
-  // What waits in a resize is confirmed by the record of that, which the parent has not observed; and a user who has one
-  // that is locked tried again may have unlocked it since.
+  // What waits in a resize is confirmed by the record of that, which the parent has not observed; and a user who has
+  // one that is locked tried again may have unlocked it since.
   let isOutdated =
     cancelled || instance.status === 'VERIFY_RESIZE' || (instance.locked && input.mayMoveLocked === false);
   let outages = 0;
-  const waitOut = async (message: string): Promise<void> => {
+  const waitOut = async (message: string, wait = backOff): Promise<void> => {
     outages += 1;
     show(`Waiting to observe it again: ${message}`);
-    await backOff(outages);
+    await wait(outages);
   };
   for (let surprises = 0; ;) {
     try {
@@ -205,9 +205,29 @@ async function drive(
       if (next === 'fail') throw error;
       if (next === 'observe') surprises += 1;
       else if (next === 'awaitStopLifted') await awaitStopLifted(waitOut);
+      else if (code === 'Stopped') await waitOut(message, (failures) => untilStopLifted(() => backOff(failures)));
       else await waitOut(message);
       isOutdated = true;
     }
+  }
+}
+
+const stopLifted = (): Promise<unknown> =>
+  kubernetesWait('Wait until `drover stop` is lifted', stopWaitMs).awaitStopLifted();
+
+/** Pauses no longer than until the stop is lifted. Where it is not known whether it is, the pause comes to its end. */
+async function untilStopLifted(pause: () => Promise<unknown>): Promise<void> {
+  const scope = new CancellationScope();
+  const paused = scope.run(pause);
+  const lifted = scope.run(stopLifted).catch((failure: unknown) => {
+    if (isCancellation(failure)) throw failure;
+    return paused;
+  });
+  try {
+    await Promise.race([lifted, paused]);
+  } finally {
+    // Nothing waits for the other one any more.
+    scope.cancel();
   }
 }
 
@@ -217,7 +237,7 @@ async function drive(
  */
 async function awaitStopLifted(waitOut: (message: string) => Promise<void>): Promise<void> {
   try {
-    await kubernetesWait('Wait until `drover stop` is lifted', stopWaitMs).awaitStopLifted();
+    await stopLifted();
   } catch (failure) {
     if (isCancellation(failure)) throw failure;
     if (!isOutOfTime(failure)) await waitOut(explain(failure).message);
