@@ -142,7 +142,10 @@ test(
     await world.vcenter.attachNewDisk(`${folder}/snapped`, { datastore, path: 'theirs/data', sizeMiB: 1 });
     await world.vcenter.createSnapshot(`${folder}/snapped`, 'before');
     await world.remove('snapped');
-    await world.untilReported('snapped', /^False Failed: Snapshots of snapped hold \[LocalDS_0\] theirs\/data\.vmdk/u);
+    await world.untilReported(
+      'snapped',
+      /^False DisksInSnapshots: Snapshots of snapped hold \[LocalDS_0\] theirs\/data\.vmdk/u,
+    );
     expect(await world.witness('snapped')).not.toBeNull();
     await world.vcenter.removeSnapshots(`${folder}/snapped`);
     await world.command('retry', 'vm', `${namespace}/snapped`);
