@@ -1,6 +1,9 @@
+import { ApplicationFailure } from '@temporalio/common';
+
+import type { ErrorCode } from '../../contracts/errors.ts';
 import type { EnsurePoweredOff, PowerActivities, PowerProof } from '../../contracts/node-failure/power.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { droverFailure, failureCode } from '../../runtime/failure.ts';
+import { droverFailure, failureCode, failureDetail } from '../../runtime/failure.ts';
 import type { Audit } from '../../runtime/telemetry/audit.ts';
 import { type ActivityScope, currentScope } from '../lib/context.ts';
 import { mutate } from '../lib/mutate.ts';
@@ -57,14 +60,21 @@ async function ensurePoweredOff(tools: Tools, client: RedfishClient, request: En
   if (asked) {
     if (!request.mayAsk) throw stillOn(request.host, found, 'though it was off: a user has switched it on again');
     await ask(tools, client, found, request);
-    await awaitOff(tools, client, found, request);
   }
+  const read = async (): Promise<ComputerSystem> => {
+    try {
+      return await client.readSystem(found.path, scope.signal);
+    } catch (error) {
+      throw asked ? afterAsking(request.host, error) : error;
+    }
+  };
+  if (asked) await awaitOff(tools, read, request);
   const firstOffMs = clock.now();
   // A timer may fire a millisecond early by this clock.
   for (let leftMs = request.recheckMs; leftMs > 0; leftMs = firstOffMs + request.recheckMs - clock.now())
     await clock.sleep(leftMs, scope.signal);
   const secondOffMs = clock.now();
-  const again = await client.readSystem(found.path, scope.signal);
+  const again = await read();
   if (again.power !== 'Off') throw stillOn(request.host, again, 'after it had been read Off');
   return { host: request.host, systemPath: found.path, systemUuid: found.uuid, firstOffMs, secondOffMs, asked };
 }
@@ -95,17 +105,28 @@ async function ask(
 
 async function awaitOff(
   { clock, scope }: Tools,
-  client: RedfishClient,
-  { path }: ComputerSystem,
+  read: () => Promise<ComputerSystem>,
   { host, pollMs, timeoutMs }: EnsurePoweredOff,
 ): Promise<void> {
   const untilMs = clock.now() + timeoutMs;
   for (;;) {
     await clock.sleep(pollMs, scope.signal);
-    const now = await client.readSystem(path, scope.signal);
+    const now = await read();
     if (now.power === 'Off') return;
     if (clock.now() >= untilMs) throw stillOn(host, now, `${timeoutMs / 1_000} s after it was asked to power off`);
   }
+}
+
+/** Before the request these say that nothing was done to the host; after it the host may be off. */
+const refusedReads: readonly ErrorCode[] = ['BmcCredentialRefused', 'SystemNotFound'];
+
+function afterAsking(host: string, error: unknown): unknown {
+  const code = failureCode(error);
+  if (!(error instanceof ApplicationFailure) || code === null || !refusedReads.includes(code)) return error;
+  return droverFailure(
+    'BmcUnreachable',
+    `The BMC of ${host} was asked to power it off, and since then its power cannot be read: ${failureDetail(error)}`,
+  );
 }
 
 const stillOn = (host: string, { power, path }: ComputerSystem, when: string) =>
