@@ -111,3 +111,10 @@ test('a step that failed waits longer each time, until a user asks for a retry',
   expect(twice.fencing?.problem?.retryAtMs).toBe(nowMs + 20_000);
   expect(resetFailures(twice)).toMatchObject({ failures: 0, fencing: { problem: null } });
 });
+
+test('a step that a stop refuses waits for 1 min at most', () => {
+  const step = { kind: 'powerOff', phase: 'Dead', summary: '', cause: '', isSilent: true } as const;
+  const problem = { code: 'Stopped', reason: 'Stopped', message: 'jane has stopped it.' } as const;
+  const after = applyFailure({ ...emptyMemory, fencing: fencingOf(), failures: 20 }, step, problem, nowMs);
+  expect(after.fencing?.problem?.retryAtMs).toBe(nowMs + 60_000);
+});

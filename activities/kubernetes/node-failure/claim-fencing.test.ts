@@ -81,8 +81,8 @@ function leaseStore(beforeWrite: () => void = () => undefined) {
   return {
     kubernetes,
     audited,
-    giveUp: (host: string, atMs: number, before: LastFencing | null) =>
-      giveUpFencing({ ...tools, stopGate: async () => {}, clock: testClock() }, { host, atMs, before }),
+    giveUp: (host: string, atMs: number, before: LastFencing | null, stopGate = async () => {}) =>
+      giveUpFencing({ ...tools, stopGate, clock: testClock() }, { host, atMs, before }),
     claim: (
       host: string,
       stopGate = async () => {},
@@ -152,6 +152,14 @@ test('a claim that is given up holds no other host back, and what was there befo
   );
   await giveUp('node-2', nowMs + 60_000, { host: 'node-2', atMs: nowMs });
   expect(await lastOf()).toEqual({ host: 'node-2', atMs: nowMs });
+});
+
+test('a claim is given up while drover is stopped, too', async () => {
+  const { audited, claim, giveUp, kubernetes } = leaseStore();
+  await claim('node-1');
+  await giveUp('node-1', nowMs, null, async () => Promise.reject(new Error('stopped')));
+  expect((await readFencingLog(kubernetes, 'n', nowMs, signal)).last).toBeNull();
+  expect(audited.at(-1)).toMatchObject({ action: 'giveUpFencing', after: null });
 });
 
 test('only the claim itself is given up, and once: not one that was made since', async () => {

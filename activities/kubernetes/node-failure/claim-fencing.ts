@@ -13,7 +13,7 @@ import type { Kubernetes } from '../../../runtime/kubernetes/kubernetes.ts';
 import { openObjects } from '../../../runtime/kubernetes/objects.ts';
 import { retryConflicts } from '../../../runtime/kubernetes/retry-conflicts.ts';
 import type { ActivityContext } from '../../lib/context.ts';
-import { mutate } from '../../lib/mutate.ts';
+import { audited, mutate } from '../../lib/mutate.ts';
 import { leaseKind } from './node-lease.ts';
 
 const leases = {
@@ -88,9 +88,10 @@ export function claimFencing(tools: LeaseTools, request: FencingClaimRequest): P
 
 /**
  * Takes a claim back by which no host was fenced. Another host's that stood there before was old enough to be passed
- * over; the host's own, by which it was fenced, counts again.
+ * over; the host's own, by which it was fenced, counts again. Also while drover is stopped, which may be why it was not
+ * fenced.
  *
- * @throws ObjectConflict when others write all the time; Stopped; what the client throws
+ * @throws ObjectConflict when others write all the time; what the client throws
  */
 export function giveUpFencing(
   tools: LeaseTools,
@@ -108,7 +109,7 @@ export function giveUpFencing(
       after: before,
     };
     const { resourceVersion, text: silent } = found;
-    await mutate(tools, mutation, () =>
+    await audited(tools, mutation, () =>
       write(kubernetes, namespace, resourceVersion, { last: before, silent }, scope.signal),
     );
   });
