@@ -149,6 +149,45 @@ export function applyObservation(
 const withBoot = (incident: Incident, { node }: NodeFailureObservation): Incident =>
   incident.bootId !== null || node === null ? incident : { ...incident, bootId: node.bootId };
 
+/**
+ * A host that has booted since its incident was opened, and to which nothing has been done, is another incident: what a
+ * person makes sure of is the boot that the host has now. A silence that drover has claimed to act on stays what it is,
+ * as its budget counts incidents. What was observed of the host stays, so that no sign gets younger or is forgotten.
+ */
+export function followBoot(
+  state: FencingState,
+  { hypervisor, nova, node, fleet }: NodeFailureObservation,
+  openedAtMs: number,
+): FencingState {
+  const { id, host, bootId: before } = state.incident;
+  const bootId = node?.bootId ?? null;
+  if (bootId === null || before === null || bootId === before) return state;
+  if (state.verdict.verdict === 'healthy' || wasActedOn(state)) return state;
+  const isUntouched =
+    hypervisor !== null && hypervisor.hold !== fencedHold && nova !== null && !nova.service.forcedDown;
+  const isUnclaimed = fleet.silentFencings !== null && !fleet.silentFencings.some(({ incident }) => incident === id);
+  return isUntouched && isUnclaimed
+    ? { ...state, incident: incidentOf(host, bootId, openedAtMs), recommended: null }
+    : state;
+}
+
+const wasActedOn = (state: FencingState): boolean =>
+  state.confirmation !== null ||
+  state.usedConfirmations.length > 0 ||
+  state.evidence !== null ||
+  state.fencedBootId !== null ||
+  state.forcedDown ||
+  state.servers !== null ||
+  state.handedOver ||
+  state.restored;
+
+const incidentOf = (host: string, bootId: string | null, openedAtMs: number): Incident => ({
+  id: `${host}/${new Date(openedAtMs).toISOString()}`,
+  host,
+  bootId,
+  openedAtMs,
+});
+
 function openIncident(
   host: string,
   { hypervisor, nova, node }: NodeFailureObservation,
@@ -161,7 +200,7 @@ function openIncident(
   const bootId = (isFenced ? hypervisor.fencedBootId : null) ?? node?.bootId ?? hypervisor.lastBootId;
   const begun = beginFencing({
     ...judged,
-    incident: { id: `${host}/${new Date(openedAtMs).toISOString()}`, host, bootId, openedAtMs },
+    incident: incidentOf(host, bootId, openedAtMs),
   });
   return isFenced ? { ...begun, forcedDown: true, fencedBootId: hypervisor.fencedBootId } : begun;
 }

@@ -1,4 +1,5 @@
 import type { Confirmation } from '../../contracts/node-failure/fencing.ts';
+import type { NodeFailureObservation } from '../../contracts/node-failure/activities.ts';
 import {
   candidate,
   computeService,
@@ -6,10 +7,11 @@ import {
   fencingOf,
   observedHypervisor,
   openedAtMs,
+  proofAt,
   situationOf,
   verdictOf,
 } from '../../test/fixtures/workflows/fencing.ts';
-import { applyServers } from './fencing-state.ts';
+import { applyServers, type FencingState } from './fencing-state.ts';
 import { applyFailure, dismiss, emptyMemory, prune, reopen, resetFailures } from './memory.ts';
 import type { Command, NodeFailureMemory } from './types.ts';
 
@@ -78,6 +80,86 @@ test('a host that is held by an earlier run is released in the end', () => {
   expect(prune(situation.memory, situation).held).toBe(true);
   const others = situationOf(null, nowMs, { observed: { hypervisor: { ...hypervisor, hold: 'Other' } } });
   expect(prune(others.memory, others).held).toBe(false);
+});
+
+describe('a host that has booted within its incident, and is silent again', () => {
+  const silent = { node: { ready: 'Unknown', bootId: 'boot-2' }, power: 'Unknown' } as const;
+  const rebooted = (
+    fencing: Partial<FencingState> = {},
+    observed: Partial<NodeFailureObservation> = {},
+    memory: Partial<NodeFailureMemory> = {},
+  ) => {
+    const situation = situationOf(fencingOf({ ...suspect, ...fencing }), nowMs, {
+      memory,
+      observed: { ...silent, ...observed },
+    });
+    return prune(situation.memory, situation);
+  };
+  const old = suspect.incident;
+  const opened = { id: 'node-1/1970-01-01T00:17:40.000Z', host: 'node-1', bootId: 'boot-2', openedAtMs: nowMs };
+
+  test('is another incident, which can be confirmed', () => {
+    const memory = rebooted();
+    const { fencing } = memory;
+    expect(fencing).toMatchObject({ incident: opened, recommended: null, verdict: { verdict: 'suspect' } });
+    const answerTo = (change: Partial<Confirmation>) => {
+      const given = { ...memory, commands: [confirm(nowMs, change)] };
+      const next = prune(given, situationOf(fencing, nowMs + 1, { memory: given, observed: silent }));
+      expect(next.fencing?.incident).toEqual(opened);
+      return next.answers['update-1'];
+    };
+    expect(answerTo({ incident: opened.id, bootId: 'boot-2' })).toMatchObject({ isAccepted: true });
+    expect(answerTo({ incident: opened.id, bootId: 'boot-1' })).toMatchObject({ isAccepted: false });
+    expect(answerTo({ incident: old.id, bootId: 'boot-2' })).toMatchObject({ isAccepted: false });
+  });
+
+  test('has whatever was known of it: that its BMC says On still refuses a confirmation', () => {
+    const power = { host: 'node-1', power: 'On', atMs: nowMs - 1_000 } as const;
+    const command = confirm(nowMs, { incident: opened.id, bootId: 'boot-2' });
+    const { fencing, refusal } = rebooted({ power }, { power: null }, { commands: [command] });
+    expect(fencing).toMatchObject({ incident: opened, power });
+    expect(refusal).toMatch(/^Refused \(PowerOn\): /u);
+  });
+
+  const claimed = [{ host: 'node-1', incident: old.id, atMs: nowMs - 1_000 }];
+  const { fleet } = situationOf(null, nowMs).observed;
+  const stays: [
+    why: string,
+    fencing: Partial<FencingState>,
+    observed?: Partial<NodeFailureObservation>,
+    memory?: Partial<NodeFailureMemory>,
+  ][] = [
+    ['its boot is the same', {}, { node: { ready: 'Unknown', bootId: 'boot-1' } }],
+    ['its boot is not reported', {}, { node: { ready: 'Gone', bootId: null } }],
+    ['its Node could not be read', {}, { node: null }],
+    [
+      'it is well',
+      {},
+      {
+        node: { ready: 'True', bootId: 'boot-2' },
+        compute: { state: 'up' },
+        libvirt: { verdict: 'healthy', message: '' },
+      },
+    ],
+    ['it was confirmed', { confirmation: confirmationAt(nowMs) }],
+    ['a confirmation was used', { usedConfirmations: ['update-1'] }],
+    ['there is evidence', { evidence: { by: 'power', proof: proofAt(openedAtMs) } }],
+    ['its boot was fenced', { fencedBootId: 'boot-1' }],
+    ['drover has forced it down', { forcedDown: true }],
+    ['its servers were listed', { servers: [] }],
+    ['an Eviction empties it', { handedOver: true }],
+    ['it is restored', { restored: true }],
+    ['it is forced down', {}, { nova: { host: 'node-1', service: { ...computeService, forcedDown: true } } }],
+    ['Nova could not be read', {}, { nova: null }],
+    ['its Hypervisor could not be read', {}, { hypervisor: null }],
+    ['it is held', {}, { hypervisor: { ...observedHypervisor, hold: 'NodeFailure' } }],
+    ['it was held', {}, {}, { held: true }],
+    ['its silence was claimed', {}, { fleet: { ...fleet, silentFencings: claimed } }],
+    ['it is not known whether it was', {}, { fleet: { ...fleet, silentFencings: null } }],
+  ];
+  test.each(stays)('is the same incident where %s', (_why, ...change) => {
+    expect(rebooted(...change).fencing?.incident).toEqual(old);
+  });
 });
 
 test('since when Nova has the host no more is counted from the first list that lacks it, in a row', () => {

@@ -6,6 +6,7 @@ import {
   applyConfirmation,
   applyDiskConsents,
   applyObservation,
+  followBoot,
   judgeDiskConsent,
   resetProblems,
   type FencingState,
@@ -37,8 +38,10 @@ export function prune(
   { input, observed, settings, askedMs, nowMs }: Situation<NodeFailureLifecycle>,
 ): NodeFailureMemory {
   const dated = { observed, askedMs, guests: memory.guests };
-  const fencing = applyObservation(memory.fencing, input.hypervisor, dated, settings, nowMs);
-  const held = memory.held || (fencing !== null && observed.hypervisor?.hold === fencedHold);
+  const applied = applyObservation(memory.fencing, input.hypervisor, dated, settings, nowMs);
+  const held = memory.held || (applied !== null && observed.hypervisor?.hold === fencedHold);
+  // What is held may have been powered off.
+  const fencing = applied === null || held ? applied : followBoot(applied, observed, askedMs);
   const leftNovaMs = observed.hasLeftNova ? (memory.leftNovaMs ?? askedMs) : null;
   return answerCommands({ ...memory, fencing, held, leftNovaMs }, askedMs, nowMs);
 }
