@@ -127,7 +127,7 @@ export const scheduleMutations: readonly Mutation[] = [
       ...request,
       proof: { ...(request as ForcedDownRequest).proof, by: 'restart' },
     })),
-    rewrite: { from: /problem: isAboutPower \? null : state\.problem/u, to: 'problem: null' },
+    rewrite: { from: /problem: isOver \? null : state\.problem/u, to: 'problem: null' },
   },
   ...nodeFailureMutations
     .filter(({ name }) => ['lifeUnheeded', 'forcedDownLeft'].includes(name))
