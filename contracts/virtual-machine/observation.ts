@@ -46,7 +46,7 @@ export interface Lacking {
   /** A condition reason. */
   reason: string;
   message: string;
-  /** No answer has come: it may be there, and is looked for soon. Left out: somebody has to put it right. */
+  /** No answer has come: it may be there, and is looked for soon. Left out: a user has to put it right. */
   mayPass?: true;
 }
 

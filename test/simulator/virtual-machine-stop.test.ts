@@ -16,7 +16,7 @@ const systemNamespace = 'drover-system';
 const stop: StopScope = { of: 'all', name: '' };
 const { signal } = new AbortController();
 
-test('what `drover stop` holds of VMs goes on when it is lifted, and nobody asks for it', async () => {
+test('what `drover stop` holds of VMs goes on when it is lifted, without a request', async () => {
   const world = await openSimulatedVmBase({});
   try {
     const { api } = world;

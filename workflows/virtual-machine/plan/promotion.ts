@@ -39,7 +39,7 @@ function obstacle(context: VmContext): string | null {
 const isBeingCustomized = (state: string | null): boolean =>
   state === 'TOOLSDEPLOYPKG_PENDING' || state === 'TOOLSDEPLOYPKG_RUNNING';
 
-/** It has not failed: others are promoted now, and these wait for their turn. */
+/** It has not failed: others are promoted now, and these are tried again. */
 export const isWithoutRoom = ({ reason }: Pick<StageFailure, 'reason'>): boolean =>
   reason === errors.PromotionsFull.reason;
 

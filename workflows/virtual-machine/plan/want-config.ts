@@ -93,20 +93,20 @@ const managedKeysIn = (current: Readonly<Record<string, string>>): string[] =>
   (current[extraConfigKeys.managedKeys] ?? '').split(',').filter((key) => key !== '');
 
 /**
- * What the VM is to differ in from what it shall have. Keys that no observation shows are not compared, or they would
- * be written without end: one that was requested once goes together with its note, unless bootstrap data are there.
+ * The keys to be written, with the value that each shall have; '' removes one. Keys that no observation shows are not
+ * compared, or they would be written without end. Of these only vendor data that the spec asked for once are removed,
+ * by the note of them: user data and metadata are drover's own, of the bootstrap.
  */
 export function diffWantedKeys(
   wanted: Readonly<Record<string, string>>,
   current: Readonly<Record<string, string>>,
 ): { key: string; value: string }[] {
   const shown = Object.fromEntries(Object.entries(wanted).filter(([key]) => !isGuestSetupKey(key)));
-  const hidden = managedKeysIn(current).filter((key) => isGuestSetupKey(key) && !isBootstrapKey(key));
+  const hidden = managedKeysIn(current).filter((key) => isGuestSetupKey(key) && isVendorData(key));
   return [...diffExtraConfig(shown, current), ...hidden.map((key) => ({ key, value: '' }))];
 }
 
-/** CloudInit's, which drover writes. */
-const isBootstrapKey = (key: string): boolean => !key.toLowerCase().startsWith('guestinfo.vendordata');
+const isVendorData = (key: string): boolean => key.toLowerCase().startsWith('guestinfo.vendordata');
 
 /** Without it a guest may find no room for the memory of its PCI devices. */
 const wantMmio = (sizeGB: string): Record<string, string> =>
