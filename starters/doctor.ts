@@ -3,8 +3,6 @@ import type { Command } from 'commander';
 import { openSession } from '../activities/keystone/client.ts';
 import { createNovaClient } from '../activities/nova/client.ts';
 import { createPlacementClient } from '../activities/placement/client.ts';
-import { definitions } from '../contracts/crds/definitions.ts';
-import { kindTable } from '../contracts/kinds/table.ts';
 import type { Config } from '../runtime/config/config-schema.ts';
 import { loadOpenStackSettings } from '../runtime/config/openstack-settings.ts';
 import type { OpenStackSettings } from '../runtime/config/openstack-settings.ts';
@@ -21,6 +19,7 @@ import {
   checkKubernetes,
   checkNamespace,
   checkStops,
+  neededDefinitions,
   reviewSelf,
 } from './checks/kubernetes.ts';
 import { checkGuardsLeft, judgeChecks, judgeForcedDown } from './checks/leftovers.ts';
@@ -163,7 +162,7 @@ const examineKubernetes = ({ context, config, abort }: Examination): Promise<Fin
     }));
     const nowMs = context.clock.now();
     const further = await Promise.all([
-      examine('CRDs', abort, (signal) => checkDefinitions(kubernetes, neededDefinitions(config), signal)),
+      examine('CRDs', abort, (signal) => checkDefinitions(kubernetes, neededDefinitions(config.modes), signal)),
       examine(`namespace ${migrationNamespace}`, abort, (signal) =>
         checkNamespace(kubernetes, migrationNamespace, 'Migration objects live there', signal),
       ),
@@ -202,7 +201,7 @@ const examineKubernetes = ({ context, config, abort }: Examination): Promise<Fin
             ),
             Promise.resolve(judgeChecks(config.hypervisor, config.modes.Hypervisor)),
           ]),
-      ...(hasPools(config) ? examinePools({ context, config, abort }, kubernetes, serverTimeMs ?? nowMs) : []),
+      ...(hasPools(config.modes) ? examinePools({ context, config, abort }, kubernetes, serverTimeMs ?? nowMs) : []),
       ...(config.modes.VirtualMachine === 'off' ? [] : examineVirtualMachines({ context, config, abort }, kubernetes)),
       ...(config.modes.DataVolume === 'off'
         ? []
@@ -218,20 +217,7 @@ const examineKubernetes = ({ context, config, abort }: Examination): Promise<Fin
   });
 
 /** Neither is on without the other. */
-const hasPools = ({ modes }: Config): boolean => modes.VsphereAgentPool !== 'off' || modes.VsphereAgent !== 'off';
-
-const hasVolumes = ({ modes }: Config): boolean => modes.DataVolume !== 'off' || modes.StorageProfile !== 'off';
-
-/**
- * Those of what is switched on, of hypervisors always: the others are vm-operator’s and CDI’s, where their own
- * are not installed.
- */
-const neededDefinitions = (config: Config) =>
-  definitions.filter(({ group }) => {
-    if (group === kindTable.Hypervisor.group) return true;
-    if (group === kindTable.DataVolume.group) return hasVolumes(config);
-    return group === kindTable.VsphereAgentPool.group ? hasPools(config) : config.modes.VirtualMachine !== 'off';
-  });
+const hasPools = (modes: Config['modes']): boolean => modes.VsphereAgentPool !== 'off' || modes.VsphereAgent !== 'off';
 
 function examinePools(
   { context: { env }, config, abort }: Examination,

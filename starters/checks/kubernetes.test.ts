@@ -1,8 +1,9 @@
 import { toCustomResourceDefinition } from '../../contracts/crds/custom-resource-definition.ts';
 import { definitions } from '../../contracts/crds/definitions.ts';
+import { type Kind, kinds } from '../../contracts/kinds/table.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
-import { checkDefinitions } from './kubernetes.ts';
+import { checkDefinitions, neededDefinitions } from './kubernetes.ts';
 
 /** What is advised of each definition, by its name, where kube-apiserver answers with that. */
 async function advised(answer: (name: string) => unknown): Promise<Map<string, string | null>> {
@@ -17,6 +18,35 @@ const missing = (): never => {
   throw droverFailure('ObjectNotFound', 'there is none');
 };
 const withoutVersions = (): object => ({ spec: { versions: [] } });
+
+test.each<[on: Kind, kinds: string[]]>([
+  ['Machine', ['Machine', 'MachineClass', 'MachineDeployment', 'MachineSet']],
+  ['VsphereAgentPool', ['VsphereAgent', 'VsphereAgentPool']],
+  ['VsphereAgent', ['VsphereAgent', 'VsphereAgentPool']],
+  ['DataVolume', ['DataSource', 'DataVolume', 'ObjectTransfer', 'StorageProfile']],
+  [
+    'VirtualMachine',
+    [
+      'ClusterVirtualMachineImage',
+      'VirtualMachine',
+      'VirtualMachineClass',
+      'VirtualMachineImage',
+      'VirtualMachineSetResourcePolicy',
+    ],
+  ],
+])('with modes.%s on: the definitions of its operator, and those of hypervisors', (on, wanted) => {
+  const needed = (switchedOn: Kind[]): string[] => {
+    const modes = Object.fromEntries(kinds.map((kind) => [kind, switchedOn.includes(kind) ? 'observe' : 'off']));
+    return neededDefinitions(modes as Record<Kind, 'observe' | 'off'>).map(({ kind }) => kind);
+  };
+  const always = needed([]);
+  expect(always.toSorted()).toEqual(['Eviction', 'Hypervisor', 'Migration']);
+  expect(
+    needed([on])
+      .filter((kind) => !always.includes(kind))
+      .toSorted(),
+  ).toEqual(wanted);
+});
 
 test.each([
   ['is missing', missing],

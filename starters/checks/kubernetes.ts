@@ -2,6 +2,9 @@ import { z } from 'zod';
 
 import { definitionFile, toCustomResourceDefinition } from '../../contracts/crds/custom-resource-definition.ts';
 import type { ResourceDefinition } from '../../contracts/crds/definition.ts';
+import { definitions } from '../../contracts/crds/definitions.ts';
+import { kindTable } from '../../contracts/kinds/table.ts';
+import type { Config } from '../../runtime/config/config-schema.ts';
 import { isFailure } from '../../runtime/kubernetes/kubernetes-faults.ts';
 import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
 import { openObjects } from '../../runtime/kubernetes/objects.ts';
@@ -62,7 +65,19 @@ export function checkClock(serverTimeMs: number | null, nowMs: number): Finding[
   ];
 }
 
-/** @param wanted of what is switched on */
+/**
+ * Those of what is switched on, of hypervisors always: the others are of operators that may not be there
+ * (docs/operations.md#what-each-mode-needs). Pure.
+ */
+export const neededDefinitions = (modes: Config['modes']): ResourceDefinition[] =>
+  definitions.filter(({ group }) => {
+    if (group === kindTable.Hypervisor.group) return true;
+    if (group === kindTable.DataVolume.group) return modes.DataVolume !== 'off' || modes.StorageProfile !== 'off';
+    if (group === kindTable.VsphereAgentPool.group)
+      return modes.VsphereAgentPool !== 'off' || modes.VsphereAgent !== 'off';
+    return group === kindTable.Machine.group ? modes.Machine !== 'off' : modes.VirtualMachine !== 'off';
+  });
+
 export const checkDefinitions = (
   kubernetes: Kubernetes,
   wanted: readonly ResourceDefinition[],
