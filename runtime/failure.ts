@@ -32,6 +32,10 @@ export function droverFailure(code: ErrorCode, detail: string, options: FailureO
 export const failureCode = (error: unknown): ErrorCode | null =>
   error instanceof ApplicationFailure && isErrorCode(error.type) ? error.type : null;
 
+/** No further attempt of the same activity would mend it. */
+export const isNonRetryable = (error: unknown): error is ApplicationFailure =>
+  error instanceof ApplicationFailure && error.nonRetryable === true;
+
 /** What a failure of the table says happened, without the advice that follows it. */
 export function failureDetail(error: ApplicationFailure): string {
   const advice = isErrorCode(error.type) ? errors[error.type].advice : '';

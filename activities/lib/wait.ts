@@ -2,6 +2,7 @@ import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/comm
 
 import { pollFailureLimitMs, waitingFailure } from '../../contracts/policies.ts';
 import { type Clock, repeat } from '../../runtime/clock.ts';
+import { isNonRetryable } from '../../runtime/failure.ts';
 import type { Execution } from './context.ts';
 
 /** One observation: the wait is over, or when to observe again. */
@@ -37,7 +38,7 @@ export function waitFor<Result>({ scope, clock, observe, details = () => undefin
         failingSinceMs = null;
         await pause(clock, found, scope.signal);
       } catch (error) {
-        if (scope.signal.aborted || isFinal(error)) throw error;
+        if (scope.signal.aborted || isNonRetryable(error)) throw error;
         failingSinceMs ??= clock.now();
         if (clock.now() - failingSinceMs >= pollFailureLimitMs) throw finalFailure(error);
         await clock.sleep(failureDelayMs, scope.signal);
@@ -102,8 +103,6 @@ export async function whileBeating<Result>(
     stop();
   }
 }
-
-const isFinal = (error: unknown): boolean => error instanceof ApplicationFailure && error.nonRetryable === true;
 
 /** The same failure, which Temporal does not try again: a wait has unlimited attempts. */
 export function finalFailure(error: unknown): ApplicationFailure {

@@ -1,7 +1,6 @@
-import { ApplicationFailure } from '@temporalio/common';
 import type { AgentPoolActivities } from '../../../contracts/agent-pool/agent-pool.ts';
 import { recordedIsoOf } from '../../../contracts/agent-pool/read-iso.ts';
-import { failureCode } from '../../../runtime/failure.ts';
+import { failureCode, isNonRetryable } from '../../../runtime/failure.ts';
 import { resources } from '../../../runtime/kubernetes/resources.ts';
 import { unlessAborted } from '../../../runtime/unless-aborted.ts';
 import { whileBeating } from '../../lib/wait.ts';
@@ -55,5 +54,4 @@ export async function removeIsos(
 }
 
 /** A stop is lifted some time. */
-const isLasting = (error: unknown): boolean =>
-  error instanceof ApplicationFailure && error.nonRetryable === true && failureCode(error) !== 'Stopped';
+const isLasting = (error: unknown): boolean => isNonRetryable(error) && failureCode(error) !== 'Stopped';

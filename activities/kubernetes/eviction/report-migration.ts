@@ -1,9 +1,8 @@
-import { ApplicationFailure } from '@temporalio/common';
-
 import type { Migration, MigrationStatus } from '../../../contracts/crds/migration.ts';
 import type { MigrationReport, ReportMigration } from '../../../contracts/eviction/migrate-instance.ts';
 import { fieldManager, labels } from '../../../contracts/ids.ts';
 import type { Clock } from '../../../runtime/clock.ts';
+import { isNonRetryable } from '../../../runtime/failure.ts';
 import { isFailure } from '../../../runtime/kubernetes/kubernetes-faults.ts';
 import type { KubernetesObjects } from '../../../runtime/kubernetes/objects.ts';
 import { resources } from '../../../runtime/kubernetes/resources.ts';
@@ -60,7 +59,7 @@ export function createMigrationReporter(
       shown.set(instanceId, { evictionUid: report.subject.eviction.uid, status, atMs: clock.now(), foreign });
     } catch (error) {
       shown.delete(instanceId);
-      if (!(error instanceof ApplicationFailure) || error.nonRetryable !== true) throw error;
+      if (!isNonRetryable(error)) throw error;
       warn(`Migration ${namespace}/${instanceId} was not written: ${error.message}`);
     }
     // Nothing more is to come, in this attempt.
