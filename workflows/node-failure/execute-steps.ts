@@ -2,6 +2,7 @@ import type { ErrorCode } from '../../contracts/errors.ts';
 import { adviceName, fencedHold, fencedReasonPrefix, hypervisorAnnotations } from '../../contracts/ids.ts';
 import type { FencingClaimRequest, GrantedClaim, HypervisorOfHost } from '../../contracts/node-failure/activities.ts';
 import { priorityKey } from '../../contracts/node-failure/fencing.ts';
+import type { PowerProof } from '../../contracts/node-failure/power.ts';
 import { explain, wasTakenUp } from '../lib/failures.ts';
 import { hypervisorObjects, hypervisorRegion } from '../lib/hypervisor-activities.ts';
 import type { Executed, Executor, Reconciler, StepContext } from '../lib/lifecycle.ts';
@@ -105,50 +106,37 @@ export const executeSteps: Reconciler<NodeFailureLifecycle>['execute'] = {
     const target = targetOf(context);
     const { incident, settings, fencedBootId } = target.fencing;
     const { host } = incident;
-    const { observeMs, power: times, silence } = context.settings;
+    const { power: times, silence } = context.settings;
     const budget = isSilent ? { incident: incident.id, mostPerHour: silence?.mostPerHour ?? 0 } : null;
     const claim = await claimFencing(context, target, budget);
     if ('refused' in claim) return claim.refused;
+    let mayBeOff = false;
     try {
       const changedMind = isSilent ? await judgeAgain(context, target) : null;
-      if (changedMind !== null) {
-        await giveUpFencing(target, claim.granted);
-        return changedMind;
-      }
+      if (changedMind !== null) return changedMind;
       // The boot is only written down once it is known to be over.
       await hold(target, fencedBootId);
+      mayBeOff = true;
+      const askedMs = Date.now();
+      const deadlineMs = times.timeoutMs + settings.powerRecheckMs + 60_000;
+      const summary = `Power ${host} off, and read Off twice`;
+      // A request that no worker takes up in time would kill a host that has come back meanwhile.
+      const bmc = isSilent ? powerWhileSilent(summary, deadlineMs, settings.holdCheckMs) : power(summary, deadlineMs);
+      const proof = await bmc.ensurePoweredOff({
+        host,
+        cause,
+        // A dead host is off by the word of its BMC: if it is not any more, it is to be judged anew.
+        mayAsk: isSilent,
+        recheckMs: settings.powerRecheckMs,
+        ...times,
+      });
+      return await applyPowerOff(context, target, datedProof(proof, askedMs));
     } catch (error) {
-      await giveUpFencing(target, claim.granted);
+      if (!isSilent || wasNotAsked(error)) mayBeOff = false;
       throw error;
+    } finally {
+      if (!mayBeOff) await giveUpFencing(target, claim.granted);
     }
-    const askedMs = Date.now();
-    const deadlineMs = times.timeoutMs + settings.powerRecheckMs + 60_000;
-    const summary = `Power ${host} off, and read Off twice`;
-    // A request that no worker takes up in time would kill a host that has come back meanwhile.
-    const bmc = isSilent ? powerWhileSilent(summary, deadlineMs, settings.holdCheckMs) : power(summary, deadlineMs);
-    const request = {
-      host,
-      cause,
-      // A dead host is off by the word of its BMC: if it is not any more, it is to be judged anew.
-      mayAsk: isSilent,
-      recheckMs: settings.powerRecheckMs,
-      ...times,
-    };
-    const proof = await bmc.ensurePoweredOff(request).catch(async (error: unknown) => {
-      if (!isSilent || wasNotAsked(error)) await giveUpFencing(target, claim.granted);
-      throw error;
-    });
-    const dated = datedProof(proof, askedMs);
-    if (applyProof(target.fencing, dated).evidence === null) {
-      const problem = {
-        message: 'What its BMC said proves nothing for this incident.',
-        retryAtMs: Date.now() + observeMs,
-        step: 'powerOff',
-      };
-      return changed((now) => ({ ...now, problem }), { held: true });
-    }
-    await record(target, 'Warning', 'PoweredOff', `${host} is off: its BMC said so twice`, [String(askedMs)]);
-    return changed((now) => applyProof(now, dated), { held: true });
   },
 
   async useConfirmation(context, { confirmation: { id, person } }) {
@@ -307,6 +295,21 @@ async function claimFencing(
       ? `Another host, ${claim.host}, was fenced or emptied a short time ago; one at a time.`
       : `No more hosts that have power may be fenced within this hour: it was spent on ${claim.host}.`;
   return { refused: putOff(why, observeMs) };
+}
+
+/** What the BMC said of its host counts if it is of this incident. */
+async function applyPowerOff({ settings }: Context, target: Target, dated: PowerProof): Promise<Result> {
+  if (applyProof(target.fencing, dated).evidence === null) {
+    const problem = {
+      message: 'What its BMC said proves nothing for this incident.',
+      retryAtMs: Date.now() + settings.observeMs,
+      step: 'powerOff',
+    };
+    return changed((now) => ({ ...now, problem }), { held: true });
+  }
+  const { host } = target.fencing.incident;
+  await record(target, 'Warning', 'PoweredOff', `${host} is off: its BMC said so twice`, [String(dated.firstOffMs)]);
+  return changed((now) => applyProof(now, dated), { held: true });
 }
 
 /** No other host is held back by one that was not fenced. A claim that is left behind is over by itself. */
