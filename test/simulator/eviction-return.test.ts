@@ -1,87 +1,42 @@
-import { findCondition } from '../../contracts/conditions.ts';
-import type { Eviction } from '../../contracts/crds/eviction.ts';
 import { annotations, evictionId } from '../../contracts/ids.ts';
 import { messages, unseenChange } from '../../contracts/messages.ts';
-import { withClock } from '../../lab/clock.ts';
-import { applyHypervisors } from '../../lab/hypervisors.ts';
 import { applyObject, mergeStatus } from '../../lab/kubernetes-objects.ts';
 import { findService } from '../../lab/openstack/hosts.ts';
 import { createInstances } from '../../lab/openstack/seed.ts';
-import { openObjects } from '../../runtime/kubernetes/objects.ts';
-import { resourcePath } from '../../runtime/kubernetes/resource-path.ts';
-import { resources } from '../../runtime/kubernetes/resources.ts';
 import { liftStops, setStop } from '../../runtime/stop.ts';
-import { until } from '../flows/until.ts';
-import { hosts } from '../flows/world-base.ts';
-import { loadWorkflows } from './bundle.ts';
-import { deploy } from './deployment.ts';
+import { host, openEvictionStory } from './eviction-story.ts';
 
-const host = 'node-1';
 const minuteMs = 60_000;
 const systemNamespace = 'drover-system';
 const { signal } = new AbortController();
-const path = resourcePath('kvm.cloud.sap/v1', 'evictions', { name: host });
 
+/** An eviction that waits for its Node. */
 async function rollingUpdate() {
-  const deployment = deploy({
-    bundle: await loadWorkflows(),
-    seed: 1,
-    parts: ['openstack'],
-    settings: {},
-    bridge: true,
-  });
-  const { simulation, kubernetes, openstack } = deployment;
-  const { admin } = kubernetes;
-  const { clock } = simulation;
-  if (openstack === null) throw new Error('there is no OpenStack');
-
+  const opened = await openEvictionStory({ settings: {} });
+  const { simulation, admin, openstack, evict } = opened;
   const setNode = async (bootID: string): Promise<void> => {
-    const lastTransitionTime = new Date(clock.now()).toISOString();
+    const lastTransitionTime = new Date(simulation.clock.now()).toISOString();
     const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: host } };
     await applyObject(admin, node);
     const ready = { type: 'Ready', status: 'True', reason: 'Test', message: 'test', lastTransitionTime };
     await mergeStatus(admin, { ...node, status: { conditions: [ready], nodeInfo: { bootID } } });
   };
   const untilReason = (reason: string): Promise<unknown> =>
-    until(`the reason ${reason}`, 30 * minuteMs, async () => {
-      const eviction = (await admin.request({ method: 'GET', path }, signal)) as Eviction;
-      const found = findCondition(eviction.status?.conditions, 'HypervisorReEnabled');
-      return found?.reason === reason || `${found?.reason}: ${found?.message}`;
-    });
-  const begin = async (): Promise<void> => {
-    for (const name of ['monsoon3', systemNamespace])
-      await applyObject(admin, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
-    await applyHypervisors(admin, Object.fromEntries(hosts.map((name) => [name, {}])));
-    for (const name of hosts) await openstack.fleet.change(name, {});
-    await createInstances(openstack.admin, [{ name: 'guest', host, seconds: 1 }]);
-    await setNode('before');
-    await applyObject(admin, {
-      apiVersion: 'kvm.cloud.sap/v1',
-      kind: 'Eviction',
-      metadata: { name: host, annotations: { [annotations.cause]: 'rolling-update' } },
-      spec: { hypervisor: host, reason: 'test' },
-    });
-    await untilReason('WaitingForNode');
-  };
+    opened.untilReason('HypervisorReEnabled', reason, 30 * minuteMs);
   return {
-    simulation,
-    admin,
+    ...opened,
     setNode,
     untilReason,
-    annotate: (given: Record<string, string>) =>
-      openObjects(admin).patch(resources.Eviction, { name: host }, { metadata: { annotations: given } }, signal),
     service: () => findService(openstack.admin, host),
-    /** Of an eviction that waits for its Node. */
-    run: async (story: () => Promise<void>): Promise<void> => {
-      await simulation.run(
-        withClock(clock, async () => {
-          await begin();
-          await story();
-        }),
-        120 * minuteMs,
-      );
-      deployment.close();
-    },
+    run: (story: () => Promise<void>): Promise<void> =>
+      opened.run(async () => {
+        await applyObject(admin, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: systemNamespace } });
+        await createInstances(openstack.admin, [{ name: 'guest', host, seconds: 1 }]);
+        await setNode('before');
+        await evict({ annotations: { [annotations.cause]: 'rolling-update' } });
+        await untilReason('WaitingForNode');
+        await story();
+      }, 120 * minuteMs),
   };
 }
 

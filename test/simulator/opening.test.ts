@@ -6,30 +6,24 @@ import { evictionConditions } from '../../contracts/eviction/conditions.ts';
 import { annotations, evictionId, kubernetesQueue, workflowQueue, workflowTypes } from '../../contracts/ids.ts';
 import { asSignal, messages, unseenChange } from '../../contracts/messages.ts';
 import { withClock } from '../../lab/clock.ts';
-import { applyHypervisors } from '../../lab/hypervisors.ts';
-import { applyObject } from '../../lab/kubernetes-objects.ts';
 import { createInstances } from '../../lab/openstack/seed.ts';
 import { openObjects } from '../../runtime/kubernetes/objects.ts';
 import { resources } from '../../runtime/kubernetes/resources.ts';
-import { hosts, quickSettings } from '../flows/world-base.ts';
+import { quickSettings } from '../flows/world-base.ts';
 import { simulatedCommand } from './command.ts';
 import { loadWorkflows } from './bundle.ts';
-import { deploy } from './deployment.ts';
+import { host, openEvictionStory } from './eviction-story.ts';
 import type { ActivityFate, RunRecord, Simulation } from './simulation.ts';
 import { createSimulation } from './simulation.ts';
 
-const host = 'node-1';
+const mostMs = 600_000;
 const never = new AbortController().signal;
 
 test('a run that opens its next Eviction keeps what it is told meanwhile for that one', async () => {
   const told = Promise.withResolvers<string>();
   let openings = 0;
-  const deployment = deploy({
-    bundle: await loadWorkflows(),
-    seed: 1,
-    parts: ['openstack'],
+  const { simulation, evict, run } = await openEvictionStory({
     settings: { ...quickSettings, eviction: { ...quickSettings.eviction, lingerMs: 60_000 } },
-    bridge: true,
     onActivity({ activity, args: [, servingUid] }) {
       if (activity !== 'openEviction' || servingUid !== null) return 'works';
       openings += 1;
@@ -41,78 +35,40 @@ test('a run that opens its next Eviction keeps what it is told meanwhile for tha
       return 'works';
     },
   });
-  const { simulation, kubernetes } = deployment;
-  const { admin } = kubernetes;
-  const evict = async (): Promise<void> => {
-    await applyObject(admin, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'monsoon3' } });
-    await applyHypervisors(admin, Object.fromEntries(hosts.map((name) => [name, {}])));
-    const create = (name: string): Promise<unknown> =>
-      applyObject(admin, {
-        apiVersion: 'kvm.cloud.sap/v1',
-        kind: 'Eviction',
-        metadata: { name },
-        spec: { hypervisor: host, reason: 'test' },
-      });
-    await create('first');
+  await run(async () => {
+    await evict({ name: 'first' });
     await simulation.clock.sleep(15_000);
-    await create('second');
+    await evict({ name: 'second' });
     expect(await told.promise).toMatch(/^Paused\./);
-  };
-  await simulation.run(withClock(simulation.clock, evict), 600_000);
-  deployment.close();
+  }, mostMs);
 });
 
 test('an Eviction that is made just as the one before is let go is served', async () => {
   let isLetGo = false;
-  const deployment = deploy({
-    bundle: await loadWorkflows(),
-    seed: 1,
-    parts: ['openstack'],
-    settings: quickSettings,
-    bridge: true,
+  const { simulation, admin, evict, conditionOf, run } = await openEvictionStory({
     async onActivity({ activity }): Promise<ActivityFate> {
       if (activity !== 'cancelRun' || isLetGo) return 'works';
       isLetGo = true;
       await withClock(simulation.clock, async () => {
-        await create('second');
+        await evict({ name: 'second' });
         await simulation.clock.sleep(2_000);
       });
       return 'works';
     },
   });
-  const { simulation, kubernetes } = deployment;
-  const { admin } = kubernetes;
-  const objects = openObjects(admin);
-  const create = (name: string): Promise<unknown> =>
-    applyObject(admin, {
-      apiVersion: 'kvm.cloud.sap/v1',
-      kind: 'Eviction',
-      metadata: { name },
-      spec: { hypervisor: host, reason: 'test' },
-    });
-  const evict = async (): Promise<void> => {
-    await applyObject(admin, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'monsoon3' } });
-    await applyHypervisors(admin, Object.fromEntries(hosts.map((name) => [name, {}])));
-    await create('first');
+  await run(async () => {
+    await evict({ name: 'first' });
     await simulation.clock.sleep(1_000);
-    await objects.delete(resources.Eviction, { name: 'first' }, never);
+    await openObjects(admin).delete(resources.Eviction, { name: 'first' }, never);
     await simulation.clock.sleep(60_000);
     expect(isLetGo).toBe(true);
-    const second = await objects.get(resources.Eviction, { name: 'second' }, never);
-    expect(findCondition(second?.status?.conditions, evictionConditions.evicting)).toMatchObject({
-      reason: 'Succeeded',
-    });
-  };
-  await simulation.run(withClock(simulation.clock, evict), 600_000);
-  deployment.close();
+    expect(await conditionOf(evictionConditions.evicting, 'second')).toMatchObject({ reason: 'Succeeded' });
+  }, mostMs);
 });
 
 test('a retry that comes while the run lingers starts the Eviction again', async () => {
   let openings = 0;
-  const deployment = deploy({
-    bundle: await loadWorkflows(),
-    seed: 1,
-    parts: ['openstack'],
+  const { simulation, evict, read, drover, run } = await openEvictionStory({
     settings: { ...quickSettings, eviction: { ...quickSettings.eviction, lingerMs: 60_000 } },
     bridge: false,
     onActivity({ activity, args: [, servingUid] }) {
@@ -120,14 +76,9 @@ test('a retry that comes while the run lingers starts the Eviction again', async
       return 'works';
     },
   });
-  const { simulation, kubernetes } = deployment;
-  const { admin } = kubernetes;
   const { client, clock } = simulation;
-  const evict = async (): Promise<void> => {
-    await applyObject(admin, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'monsoon3' } });
-    await applyHypervisors(admin, Object.fromEntries(hosts.map((name) => [name, {}])));
-    const spec = { hypervisor: host, reason: 'test' };
-    await applyObject(admin, { apiVersion: 'kvm.cloud.sap/v1', kind: 'Eviction', metadata: { name: 'first' }, spec });
+  await run(async () => {
+    await evict({ name: 'first' });
     await client.workflow.start(workflowTypes.evictHypervisor, {
       workflowId: evictionId(host),
       taskQueue: workflowQueue(''),
@@ -136,29 +87,22 @@ test('a retry that comes while the run lingers starts the Eviction again', async
     await clock.sleep(15_000);
     expect(simulation.openRuns()).toContain(evictionId(host));
     expect(openings).toBe(1);
-    expect(await simulatedCommand(deployment, ['retry', host])).toMatchObject({
+    expect(await drover('retry', host)).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^Eviction first of node-1 is tried again\.$/mu),
     });
     await clock.sleep(5_000);
     expect(openings).toBe(2);
-    const first = await openObjects(admin).get(resources.Eviction, { name: 'first' }, never);
+    const first = await read('first');
     expect(first?.metadata.annotations).toMatchObject({
       [retryHandledAnnotation]: first?.metadata.annotations?.[annotations.retry],
     });
-  };
-  await simulation.run(withClock(clock, evict), 600_000);
-  deployment.close();
+  }, mostMs);
 });
 
 test('a retry that comes while a run that was stopped closes is refused', async () => {
   const refused = Promise.withResolvers<unknown>();
-  const deployment = deploy({
-    bundle: await loadWorkflows(),
-    seed: 1,
-    parts: ['openstack'],
-    settings: quickSettings,
-    bridge: true,
+  const { simulation, admin, evict, run } = await openEvictionStory({
     onActivity({ activity }) {
       const retry = () =>
         simulation.client.workflow.getHandle(evictionId(host)).executeUpdate(messages.retryNow, { args: [{}] });
@@ -166,30 +110,19 @@ test('a retry that comes while a run that was stopped closes is refused', async 
       return 'works';
     },
   });
-  const { simulation, kubernetes } = deployment;
-  const { admin } = kubernetes;
-  const evict = async (): Promise<void> => {
-    await applyObject(admin, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'monsoon3' } });
-    await applyHypervisors(admin, Object.fromEntries(hosts.map((name) => [name, {}])));
-    const spec = { hypervisor: host, reason: 'test' };
-    await applyObject(admin, { apiVersion: 'kvm.cloud.sap/v1', kind: 'Eviction', metadata: { name: 'first' }, spec });
+  await run(async () => {
+    await evict({ name: 'first' });
     await simulation.clock.sleep(1_000);
     await openObjects(admin).delete(resources.Eviction, { name: 'first' }, never);
     expect(await refused.promise).toMatchObject({
       cause: { type: 'InvalidInput', message: expect.stringContaining('The eviction has ended.') },
     });
-  };
-  await simulation.run(withClock(simulation.clock, evict), 600_000);
-  deployment.close();
+  }, mostMs);
 });
 
 test('a change that is told while an Eviction is opened is read while it is served', async () => {
   let rereads = 0;
-  const deployment = deploy({
-    bundle: await loadWorkflows(),
-    seed: 1,
-    parts: ['openstack'],
-    settings: quickSettings,
+  const { simulation, evict, run } = await openEvictionStory({
     bridge: false,
     onActivity({ activity, args: [, servingUid] }) {
       if (activity !== 'openEviction') return 'works';
@@ -198,13 +131,8 @@ test('a change that is told while an Eviction is opened is read while it is serv
       return 'works';
     },
   });
-  const { simulation, kubernetes } = deployment;
-  const { admin } = kubernetes;
-  const evict = async (): Promise<void> => {
-    await applyObject(admin, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'monsoon3' } });
-    await applyHypervisors(admin, Object.fromEntries(hosts.map((name) => [name, {}])));
-    const spec = { hypervisor: host, reason: 'test' };
-    await applyObject(admin, { apiVersion: 'kvm.cloud.sap/v1', kind: 'Eviction', metadata: { name: 'first' }, spec });
+  await run(async () => {
+    await evict({ name: 'first' });
     await simulation.client.workflow.start(workflowTypes.evictHypervisor, {
       workflowId: evictionId(host),
       taskQueue: workflowQueue(''),
@@ -212,29 +140,17 @@ test('a change that is told while an Eviction is opened is read while it is serv
     });
     await simulation.clock.sleep(20_000);
     expect(rereads).toBe(1);
-  };
-  await simulation.run(withClock(simulation.clock, evict), 600_000);
-  deployment.close();
+  }, mostMs);
 });
 
 test('a host that no host can be called is refused once, in its Eviction, and once more when a user asks', async () => {
-  const deployment = deploy({
-    bundle: await loadWorkflows(),
-    seed: 1,
-    parts: ['openstack'],
-    settings: quickSettings,
-    bridge: true,
-  });
-  const { simulation, kubernetes } = deployment;
-  const { admin } = kubernetes;
+  const { simulation, admin, evict, read, annotate, run } = await openEvictionStory();
   const { clock } = simulation;
-  const objects = openObjects(admin);
-  const key = { name: 'first' };
-  const refuse = async (): Promise<void> => {
-    const spec = { hypervisor: 'node 1', reason: 'test' };
-    await applyObject(admin, { apiVersion: 'kvm.cloud.sap/v1', kind: 'Eviction', metadata: key, spec });
+  const name = 'first';
+  await run(async () => {
+    await evict({ name, hypervisor: 'node 1' });
     await clock.sleep(300_000);
-    const refused = await objects.get(resources.Eviction, key, never);
+    const refused = await read(name);
     expect(findCondition(refused?.status?.conditions, evictionConditions.evicting)).toMatchObject({
       status: 'False',
       reason: 'InvalidObject',
@@ -243,16 +159,13 @@ test('a host that no host can be called is refused once, in its Eviction, and on
     expect(refused?.metadata.finalizers ?? []).toEqual([]);
     expect(simulation.runs()).toMatchObject([{ status: 'FAILED' }]);
 
-    const metadata = { annotations: { [annotations.retry]: '1' } };
-    await objects.patch(resources.Eviction, refused!.metadata, { metadata }, never);
+    await annotate({ [annotations.retry]: '1' }, name);
     await clock.sleep(300_000);
     expect(simulation.runs()).toMatchObject([{ status: 'FAILED' }, { status: 'FAILED' }]);
 
-    await objects.delete(resources.Eviction, key, never);
-    expect(await objects.get(resources.Eviction, key, never)).toBeNull();
-  };
-  await simulation.run(withClock(clock, refuse), 900_000);
-  deployment.close();
+    await openObjects(admin).delete(resources.Eviction, { name }, never);
+    expect(await read(name)).toBeNull();
+  }, 900_000);
 });
 
 type Late = Partial<Record<'executeUpdate' | 'cancel', () => Promise<unknown>>>;
@@ -278,51 +191,26 @@ function lateClient({ client }: Pick<Simulation, 'client'>, late: Late): Client 
 }
 
 describe('a run that has two Evictions of its host', () => {
-  const evictions = async (settings: object = quickSettings) => {
-    const deployment = deploy({
-      bundle: await loadWorkflows(),
-      seed: 1,
-      parts: ['openstack'],
-      settings,
-      bridge: true,
-    });
-    const { simulation, kubernetes, openstack } = deployment;
-    const { admin } = kubernetes;
-    const objects = openObjects(admin);
-    const create = (name: string): Promise<unknown> =>
-      applyObject(admin, {
-        apiVersion: 'kvm.cloud.sap/v1',
-        kind: 'Eviction',
-        metadata: { name },
-        spec: { hypervisor: host, reason: 'test' },
-      });
+  const evictions = async () => {
+    const opened = await openEvictionStory();
+    const { deployment, simulation, openstack, evict } = opened;
     return {
-      deployment,
-      drover: (...args: string[]) => simulatedCommand(deployment, args),
-      /** The same, over a Temporal of which calls of a handle come late. */
+      ...opened,
+      /** `drover`, over a Temporal of which calls of a handle come late. */
       late: (calls: Late, ...args: string[]) =>
         simulatedCommand({ ...deployment, simulation: { ...simulation, client: lateClient(simulation, calls) } }, args),
       clock: simulation.clock,
-      read: (name: string) => objects.get(resources.Eviction, { name }, never),
-      annotate: (name: string, given: Record<string, string>) =>
-        objects.patch(resources.Eviction, { name }, { metadata: { annotations: given } }, never),
       /** One that is served, with a guest that does not move by itself, and one that waits. */
-      run: async (story: () => Promise<void>): Promise<void> => {
-        const begin = async (): Promise<void> => {
-          if (openstack === null) throw new Error('there is no OpenStack');
-          await applyObject(admin, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'monsoon3' } });
-          await applyHypervisors(admin, Object.fromEntries(hosts.map((name) => [name, {}])));
+      run: (story: () => Promise<void>): Promise<void> =>
+        opened.run(async () => {
           await openstack.fleet.change(host, { migrate: 'slow' });
           await createInstances(openstack.admin, [{ name: 'guest', host }]);
-          await create('first');
+          await evict({ name: 'first' });
           await simulation.clock.sleep(5_000);
-          await create('second');
+          await evict({ name: 'second' });
           await simulation.clock.sleep(5_000);
           await story();
-        };
-        await simulation.run(withClock(simulation.clock, begin), 600_000);
-        deployment.close();
-      },
+        }, mostMs),
     };
   };
 
@@ -358,14 +246,14 @@ describe('a run that has two Evictions of its host', () => {
   test('takes up a retry while it runs, so that it does not begin again what a user has stopped', async () => {
     const { run, drover, read, annotate, clock } = await evictions();
     await run(async () => {
-      await annotate('first', { [annotations.retry]: '1' });
+      await annotate({ [annotations.retry]: '1' }, 'first');
       await clock.sleep(5_000);
       expect((await read('first'))?.metadata.annotations).toMatchObject({ [retryHandledAnnotation]: '1' });
       expect(await drover('cancel', host, '--abort')).toMatchObject({ code: 0 });
       await clock.sleep(20_000);
       expect(await evictingOf(() => read('first'))).toMatchObject({ status: 'False', reason: 'Stopped' });
       expect(await evictingOf(() => read('second'))).toMatchObject({ status: 'True' });
-      await annotate('first', { [annotations.retry]: '2' });
+      await annotate({ [annotations.retry]: '2' }, 'first');
       await clock.sleep(5_000);
       expect(await evictingOf(() => read('first'))).toMatchObject({ status: 'Unknown', reason: 'AlreadyRunning' });
     });

@@ -1,15 +1,8 @@
-import { resources } from '../../runtime/kubernetes/resources.ts';
-import { openObjects } from '../../runtime/kubernetes/objects.ts';
-import { withClock } from '../../lab/clock.ts';
-import { applyHypervisors } from '../../lab/hypervisors.ts';
-import { applyObject } from '../../lab/kubernetes-objects.ts';
 import { createInstances } from '../../lab/openstack/seed.ts';
 import type { FakeHost } from '../fakes/hosts/hosts.ts';
-import { hosts, quickSettings } from '../flows/world-base.ts';
-import { loadWorkflows } from './bundle.ts';
-import { deploy } from './deployment.ts';
+import { quickSettings } from '../flows/world-base.ts';
+import { host, openEvictionStory } from './eviction-story.ts';
 
-const host = 'node-1';
 const tls = { caFile: 'ca.pem', certFile: 'client.pem', keyFile: 'client.key' };
 const libvirt = { connectUri: 'qemu+tls://{host}/system', tls, minimumVersion: '8.0.0' };
 const stray = 'instance-0000002a';
@@ -25,37 +18,19 @@ interface World {
 
 /** An eviction of a host on which libvirt runs a guest that Nova does not have there. */
 async function evict(during: (world: World) => Promise<void>): Promise<void> {
-  const deployment = deploy({
-    bundle: await loadWorkflows(),
-    seed: 1,
-    parts: ['openstack'],
-    settings: { ...quickSettings, hypervisor: { libvirt } },
-    bridge: true,
-  });
-  const { simulation, kubernetes, openstack, hosts: machines } = deployment;
-  const { admin } = kubernetes;
-  const machine = machines.add({ name: host });
+  const story = await openEvictionStory({ settings: { ...quickSettings, hypervisor: { libvirt } } });
+  const { simulation, openstack, hosts } = story;
+  const machine = hosts.add({ name: host });
   machine.libvirt.guests.start({ name: stray });
   const said = async (): Promise<string> => {
-    const found = await openObjects(kubernetes.client).get(
-      resources.Eviction,
-      { name: host },
-      new AbortController().signal,
-    );
-    const condition = found?.status?.conditions?.find(({ type }) => type === 'Evicting');
-    return `${condition?.status} ${condition?.reason}: ${condition?.message}`;
+    const found = await story.conditionOf('Evicting');
+    return `${found?.status} ${found?.reason}: ${found?.message}`;
   };
-  const body = async (): Promise<void> => {
-    if (openstack === null) throw new Error('there is no OpenStack');
-    await applyObject(admin, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'monsoon3' } });
-    await applyHypervisors(admin, Object.fromEntries(hosts.map((name) => [name, {}])));
+  await story.run(async () => {
     await createInstances(openstack.admin, [{ name: 'guest', host }]);
-    const spec = { hypervisor: host, reason: 'test' };
-    await applyObject(admin, { apiVersion: 'kvm.cloud.sap/v1', kind: 'Eviction', metadata: { name: host }, spec });
+    await story.evict();
     await during({ machine, said, sleep: (ms) => simulation.clock.sleep(ms) });
-  };
-  await simulation.run(withClock(simulation.clock, body), 300_000);
-  deployment.close();
+  }, 300_000);
 }
 
 test(
