@@ -91,6 +91,21 @@ test.each<[why: string, percents: Record<string, number> | Error, percent: numbe
   expect(shown).toEqual([percent]);
 });
 
+test('it ends when the host is empty, and only the return of its Node is awaited', async () => {
+  const waitingFor = 'Node node-1 to come back';
+  const progress = sampleProgress({ hypervisor: 'node-1', phase: 'ReEnabling', waitingFor, since: ago(600) });
+  const ended: Ending[] = [];
+  const view = { show: () => undefined, remark: () => undefined, end: (end: Ending) => ended.push(end) };
+  const end = {
+    outcome: 'Succeeded',
+    message: `node-1 is empty and disabled. Its run goes on, to enable it again: it waits for ${waitingFor}`,
+    result: null,
+  };
+  const observations: Observed[] = [{ state: 'running', progress }];
+  await expect(follow(playing(observations), view, options())).resolves.toEqual({ ending: end, endedBefore: null });
+  expect(ended).toEqual([end]);
+});
+
 test.each<[why: string, before: (Observed | Error)[], endedBefore: string | null]>([
   ['at once', [], ago(60)],
   ['once Temporal answers', [tableError('TemporalUnavailable', 'Temporal is away.')], ago(60)],

@@ -51,7 +51,10 @@ export interface FollowedEnd {
   endedBefore: string | null;
 }
 
-/** Shows an eviction until it ends, through absences of Temporal, of workers and of kube-apiserver. */
+/**
+ * Shows an eviction until it ends, through absences of Temporal, of workers and of kube-apiserver. One that has emptied
+ * its host and waits for the Node to come back counts as ended: who follows it may be the one that reboots the host.
+ */
 export async function follow(
   source: FollowSource,
   view: FollowView,
@@ -79,6 +82,11 @@ export async function follow(
     }
     wasUnderWay ||= observed !== null;
     if (observed?.state === 'waiting') remark(observed.message);
+    if (observed?.state === 'running' && observed.progress?.phase === 'ReEnabling') {
+      const ending = emptied(observed.progress);
+      view.end(ending, observed.progress);
+      return { ending, endedBefore: null };
+    }
     if (observed?.state === 'running') {
       remark(
         observed.progress === null
@@ -90,6 +98,12 @@ export async function follow(
     await clock.sleep(intervalMs, abort);
   }
 }
+
+const emptied = ({ hypervisor, waitingFor }: EvictionProgress): Ending => ({
+  outcome: 'Succeeded',
+  message: `${hypervisor} is empty and disabled. Its run goes on, to enable it again: it waits for ${waitingFor ?? 'its Node'}`,
+  result: null,
+});
 
 /** Within this time a script gets from `drover evict` to `drover watch`. */
 const justOverMs = 30_000;
