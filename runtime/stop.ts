@@ -82,17 +82,23 @@ export async function setStop(
   if (made === null) await patch(kubernetes, namespace, data, signal);
 }
 
-/** Lifts the stop of that scope, or all of them. Returns what was lifted. */
+/**
+ * Lifts the stop of that scope, or all of them, those of kinds that this drover does not know too. Returns what was
+ * lifted.
+ *
+ * @throws InvalidInput for a name that is none
+ */
 export async function liftStops(
   kubernetes: Kubernetes,
   namespace: string,
   scope: StopScope | 'every',
   signal: AbortSignal,
 ): Promise<Stop[]> {
+  const asked = scope === 'every' ? null : stopKey(scope);
   const stops = await readStops(kubernetes, namespace, signal);
-  const lifted = stops.filter((stop) => scope === 'every' || stopKey(stop) === stopKey(scope));
+  const lifted = stops.filter((stop) => asked === null || keyOf(stop) === asked);
   if (lifted.length > 0)
-    await patch(kubernetes, namespace, Object.fromEntries(lifted.map((stop) => [stopKey(stop), null])), signal);
+    await patch(kubernetes, namespace, Object.fromEntries(lifted.map((stop) => [keyOf(stop), null])), signal);
   return lifted;
 }
 
@@ -142,11 +148,15 @@ async function patch(
 }
 
 /** Key in the ConfigMap: `all`, `kind.Eviction`, `cluster.<name>`, `region.<name>`. */
-export function stopKey({ of, name }: StopScope): string {
-  if (of === 'all') return 'all';
+const keyOf = ({ of, name }: StopScope): string => (of === 'all' ? 'all' : `${of}.${name}`);
+
+/** The key of what a user has typed. @throws InvalidInput for a name that is none */
+export function stopKey(scope: StopScope): string {
+  const { of, name } = scope;
+  const key = keyOf(scope);
+  if (of === 'all') return key;
   if (of === 'kind' && !kinds.some((kind) => kind === name))
     throw droverFailure('InvalidInput', `drover drives no kind ${name}; it drives ${kinds.join(', ')}`);
-  const key = `${of}.${name}`;
   if (!/^[-._a-zA-Z0-9]{1,253}$/u.test(key) || name === '')
     throw droverFailure('InvalidInput', `\`${name}\` is no name of a ${of}`);
   return key;

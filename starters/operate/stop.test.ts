@@ -162,7 +162,8 @@ test('without Temporal it stops all the same, and says so', async () => {
 
 test('a lift says what is in force still', async () => {
   const data: Record<string, string> = Object.fromEntries(
-    ['all', 'region.eu-1'].map((key) => [
+    // Of the kinds, one that this drover does not know.
+    ['all', 'kind.Fleet', 'region.eu-1'].map((key) => [
       key,
       JSON.stringify({ by: 'jane', reason: 'fire', at: '2026-01-31T12:00:00Z' }),
     ]),
@@ -177,15 +178,30 @@ test('a lift says what is in force still', async () => {
   } as unknown as Kubernetes;
   const lift = async (...args: string[]) => {
     const terminal = paper();
-    await main(['stop', '--lift', ...args], { ...sampleContext(terminal), openKubernetes: async () => kubernetes });
-    return [terminal.stdout, terminal.stderr];
+    const context = { ...sampleContext(terminal), openKubernetes: async () => kubernetes };
+    const code = await main(['stop', '--lift', ...args], context);
+    return [code, terminal.stdout, terminal.stderr];
   };
   const still = 'Still in force: Everything was stopped by jane at 2026-01-31T12:00:00Z: fire\n';
+  const others = ['kind.Fleet', 'region.eu-1'].map((key) => {
+    const [of, name] = key.split('.');
+    return `Still in force: ${of} ${name} was stopped by jane at 2026-01-31T12:00:00Z: fire\n`;
+  });
+  const none = 'drover: There is no stop of the region eu-2. Nothing was lifted.\n';
   expect(await lift('--region', 'eu-2')).toEqual([
-    'There is no such stop. Nothing was lifted.\n',
-    `${still}Still in force: region eu-1 was stopped by jane at 2026-01-31T12:00:00Z: fire\n`,
+    exitCodes.notFound,
+    '',
+    `${still}${others.join('')}${none}        \`drover stop --show\` lists what is stopped.\n`,
   ]);
-  expect(await lift('--region', 'eu-1')).toEqual([expect.stringMatching(/^Lifted: region eu-1 was stopped/u), still]);
-  expect(await lift()).toEqual([expect.stringMatching(/^Lifted: Everything was stopped/u), '']);
-  expect(await lift()).toEqual(['Nothing was stopped.\n', '']);
+  expect(await lift('--region', 'eu-1', '--json')).toEqual([
+    exitCodes.ok,
+    expect.stringMatching(/"name": "eu-1"/u),
+    `${still}${others[0]}`,
+  ]);
+  expect(await lift()).toEqual([
+    exitCodes.ok,
+    expect.stringMatching(/^Lifted: Everything was stopped.*\nLifted: kind Fleet was stopped/u),
+    '',
+  ]);
+  expect(await lift()).toEqual([exitCodes.ok, 'Nothing was stopped.\n', '']);
 });

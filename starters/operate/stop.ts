@@ -167,13 +167,19 @@ async function obey(
     }
     case 'lift': {
       const lifted = await liftStops(kubernetes, namespace, request.scope, abort);
-      if (json) return printJson(terminal, lifted);
       // Said before anything else is asked for: it is so, whatever comes of that.
-      for (const stop of lifted) terminal.print(`Lifted: ${oneLine(describeStop(stop))}`);
+      if (json) printJson(terminal, lifted);
+      else for (const stop of lifted) terminal.print(`Lifted: ${oneLine(describeStop(stop))}`);
       const left = await readStops(kubernetes, namespace, abort);
-      if (lifted.length === 0)
-        terminal.print(left.length === 0 ? 'Nothing was stopped.' : 'There is no such stop. Nothing was lifted.');
       for (const stop of left) terminal.remark(`Still in force: ${oneLine(describeStop(stop))}`);
+      if (lifted.length > 0) return;
+      if (request.scope !== 'every')
+        throw new CommandError(
+          `There is no stop of the ${request.scope.of} ${request.scope.name}. Nothing was lifted.`,
+          exitCodes.notFound,
+          '`drover stop --show` lists what is stopped.',
+        );
+      if (!json) terminal.print('Nothing was stopped.');
       return;
     }
     case 'stop': {
