@@ -108,7 +108,8 @@ async function examineTemporal(
   fix: boolean,
   region: string | null,
 ): Promise<Finding[]> {
-  const opened = await context.openTemporal(config);
+  const opened = await context.openTemporal(config).catch((error: unknown) => ({ error }));
+  if ('error' in opened) return await examine('Temporal', abort, () => Promise.reject(opened.error));
   const { client, namespace } = opened;
   try {
     const reached = await examine('Temporal', abort, (signal) => checkTemporal(opened, signal));

@@ -1,10 +1,13 @@
 import { type Kind, kinds } from '../../contracts/kinds/table.ts';
 import { exitCodes } from '../command/exit-codes.ts';
 import { tableError } from '../command/error.ts';
+import { paper, sampleContext } from '../../test/fixtures/starters/context.ts';
+import { main } from '../main.ts';
 import { examine, ok } from './finding.ts';
 import { checkClock } from './kubernetes.ts';
 import type { HeldLease } from './replaced-operator.ts';
 import { judgeReplacedOperator, replacedOperators } from './replaced-operator.ts';
+import { checkNova, type OpenStackProbe } from './openstack.ts';
 import { type Features, needsOf } from './permissions.ts';
 import { compareSearchAttributes } from './temporal.ts';
 
@@ -65,6 +68,29 @@ test('a check that throws has found something', async () => {
   ).resolves.toEqual([
     { check: 'x', status: 'fail', message: 'Keystone: 401.', advice: expect.stringMatching(/Renew it/) },
   ]);
+});
+
+test('Nova of which no cell answers has compute services', async () => {
+  const service = { host: '', state: 'down', status: 'enabled', cellDown: true } as const;
+  const check = async (services: (typeof service)[]) => {
+    const probe = { region: 'eu-1', computeServices: async () => services };
+    return await checkNova(probe as unknown as OpenStackProbe, new AbortController().signal);
+  };
+  expect(await check([])).toMatchObject([{ status: 'fail', message: 'it has no compute service' }]);
+  expect(await check([service, service])).toMatchObject([
+    { status: 'fail', message: 'no cell answers' },
+    { status: 'warn', message: '2 compute services are in a cell that does not answer' },
+  ]);
+});
+
+test('Temporal settings that are wrong are a finding', async () => {
+  const terminal = paper();
+  const openTemporal = () => Promise.reject(tableError('InvalidConfiguration', 'There is no profile prdo.'));
+  const context = { ...sampleContext(terminal), openTemporal };
+  expect(await main(['doctor', '--only', 'temporal', '--json'], context)).toBe(exitCodes.failed);
+  expect(JSON.parse(terminal.stdout)).toContainEqual(
+    expect.objectContaining({ check: 'Temporal', status: 'fail', message: 'There is no profile prdo.' }),
+  );
 });
 
 test('Ctrl-C is no finding', async () => {
@@ -130,6 +156,8 @@ const drivesVms = [
   'worker patch virtualmachines',
   'bridge watch virtualmachines',
   'bridge watch virtualmachineclasses',
+  'person list virtualmachines',
+  'person patch virtualmachines',
 ];
 const caches = ['worker create virtualmachineimagecaches', 'bridge watch virtualmachineimagecaches'];
 const groups = ['worker get virtualmachinegroups', 'bridge watch virtualmachinegroups'];

@@ -61,6 +61,14 @@ test.each([
   }
 });
 
+test('who may not read definitions is not told of a kind that is missing when kube-apiserver does not answer', async () => {
+  const answer = (failure: 'KubernetesUnavailable' | 'ObjectNotFound') => (name: string) => {
+    throw droverFailure(name.includes('.') ? 'KubernetesForbidden' : failure, 'no');
+  };
+  await expect(advised(answer('KubernetesUnavailable'))).rejects.toMatchObject({ type: 'KubernetesUnavailable' });
+  expect((await advised(answer('ObjectNotFound'))).get('hypervisors.kvm.cloud.sap')).toMatch(/installs it\.$/u);
+});
+
 test('whose it is, where it is another operator’s: its own is not overwritten', async () => {
   const found = await advised(withoutVersions);
   expect(found.get('hypervisors.kvm.cloud.sap')).toBe(

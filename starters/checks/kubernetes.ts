@@ -141,7 +141,7 @@ async function checkServed(
   check: string,
   signal: AbortSignal,
 ): Promise<Finding> {
-  if (await isServed(kubernetes, definition, signal).catch(() => false))
+  if (await isServed(kubernetes, definition, signal))
     return ok(check, 'served; its schema could not be compared, for lack of permission');
   return fail(check, 'not installed', adviseDefinition(definition, 'installs'));
 }

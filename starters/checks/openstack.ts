@@ -30,14 +30,16 @@ export async function checkCredential(probe: OpenStackProbe, signal: AbortSignal
 export async function checkNova(probe: OpenStackProbe, signal: AbortSignal): Promise<Finding[]> {
   const check = `Nova in ${probe.region}`;
   const services = await probe.computeServices(signal);
-  const [host] = services.filter(({ cellDown }) => !cellDown).map((service) => service.host);
-  if (host === undefined)
+  if (services.length === 0)
     return [fail(check, 'it has no compute service', 'Check OS_REGION_NAME: there is nothing to evict.')];
-  const visible = await checkHostAttribute(probe, host, signal);
+  const cells = cellsDown(services.filter(({ cellDown }) => cellDown).length);
+  const known = services.find(({ cellDown }) => !cellDown);
+  if (known === undefined) return [fail(check, 'no cell answers', 'Mend the databases of its cells.'), ...cells];
+  const visible = await checkHostAttribute(probe, known.host, signal);
   const down = services.filter(({ state }) => state === 'down').length;
   const disabled = services.filter(({ status }) => status === 'disabled').length;
   const figures = `${String(services.length)} compute services, ${String(down)} down, ${String(disabled)} disabled`;
-  return [ok(check, figures), ...visible, ...cellsDown(services.filter(({ cellDown }) => cellDown).length)];
+  return [ok(check, figures), ...visible, ...cells];
 }
 
 async function checkHostAttribute(probe: OpenStackProbe, host: string, signal: AbortSignal): Promise<Finding[]> {

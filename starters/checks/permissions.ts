@@ -1,7 +1,7 @@
 import pMap from 'p-map';
 import type { Mode } from '../../contracts/kinds/kind.ts';
 import { type Component, grantsOf } from '../../contracts/kinds/rbac.ts';
-import { dataVolume, vsphereAgent, vsphereAgentPool } from '../../contracts/kinds/resources.ts';
+import { dataVolume, virtualMachine, vsphereAgent, vsphereAgentPool } from '../../contracts/kinds/resources.ts';
 import { job, persistentVolumeClaim, volumeSnapshot } from '../../contracts/kinds/storage-resources.ts';
 import type { Kind } from '../../contracts/kinds/table.ts';
 import type { Kubernetes } from '../../runtime/kubernetes/kubernetes.ts';
@@ -44,6 +44,11 @@ const machinePersonNeeds = (systemNamespace: string): Need[] => [
     namespace: systemNamespace,
     name: sweepConfigMap,
   },
+];
+
+/** What `drover vms`, `drover describe vm` and `drover retry vm` need besides. */
+const virtualMachinePersonNeeds: readonly Need[] = [
+  { group: virtualMachine.group, resource: 'virtualmachines', verbs: ['get', 'list', 'patch'] },
 ];
 
 /** What `drover pools`, `drover describe pool` and `drover retry pool` need besides. */
@@ -132,6 +137,7 @@ export function needsOf(names: Names, features: Features): Record<'worker' | 'br
     person: [
       ...personNeeds(migrationNamespace, systemNamespace),
       ...(modes.Hypervisor === 'off' ? [] : hypervisorPersonNeeds),
+      ...(modes.VirtualMachine === 'off' ? [] : virtualMachinePersonNeeds),
       ...(modes.Machine === 'off' ? [] : machinePersonNeeds(systemNamespace)),
       ...(modes.VsphereAgentPool === 'off' ? [] : poolPersonNeeds),
       ...(modes.DataVolume === 'off' ? [] : volumePersonNeeds),
