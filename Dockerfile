@@ -13,7 +13,8 @@ COPY workers workers
 COPY k8s-bridge k8s-bridge
 COPY starters starters
 COPY deploy deploy
-USER node
+# The user `node` of the image, by number: Kubernetes cannot tell otherwise that it is not root.
+USER 1000:1000
 # As bin/node.json has them, without a launcher in between.
 ENV MALLOC_ARENA_MAX=2
 ENTRYPOINT ["node", "--max-semi-space-size=2", "--heap-growing-percent=30", "/opt/drover/starters/main.ts"]

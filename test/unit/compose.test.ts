@@ -22,6 +22,10 @@ const service = z
   .strictObject({
     image,
     build: z.string().optional(),
+    user: z
+      .string()
+      .regex(/^\$\{DROVER_USER:-[1-9]\d*:[1-9]\d*\}$/u)
+      .optional(),
     restart: z.string().regex(/^(no|always|unless-stopped|on-failure(:\d+)?)$/u),
     depends_on: z
       .record(
@@ -132,8 +136,8 @@ describe('docker-compose.yml', () => {
 
   test('runs worker and bridge with what they need', () => {
     const needed = {
-      worker: ['TEMPORAL_ADDRESS', 'KUBECONFIG', 'OS_CLIENT_CONFIG_FILE', 'OS_CLOUD'],
-      bridge: ['TEMPORAL_ADDRESS', 'KUBECONFIG'],
+      worker: ['TEMPORAL_ADDRESS', 'DROVER_CONFIG', 'KUBECONFIG', 'OS_CLIENT_CONFIG_FILE', 'OS_CLOUD'],
+      bridge: ['TEMPORAL_ADDRESS', 'DROVER_CONFIG', 'KUBECONFIG'],
     };
     for (const [name, variables] of Object.entries(needed)) {
       const { environment = {}, volumes: mounts = [] } = services[name] ?? {};
@@ -187,7 +191,8 @@ describe('Dockerfile', () => {
   test('starts a file that it has copied, as an unprivileged user', () => {
     const [, started] = /^ENTRYPOINT \["node", .*"\/opt\/drover\/([^"]+)"\]$/mu.exec(dockerfile) ?? [];
     expect(copied.map(([folder]) => folder)).toContain(dirname(started ?? ''));
-    expect(dockerfile).toMatch(/^USER (?!root)\w+$/mu);
+    // By number, as `runAsNonRoot` of Kubernetes needs it.
+    expect(dockerfile).toMatch(/^USER [1-9]\d*:[1-9]\d*$/mu);
   });
 });
 
