@@ -1,3 +1,5 @@
+import type { Resource } from './object.ts';
+
 /**
  * What drover may do in Kubernetes, as rows of the kind table say it: from it RBAC is written, and `drover doctor` asks
  * for it.
@@ -42,6 +44,15 @@ export interface Access {
    */
   readonly when?: 'drainGuard' | 'certificates' | 'fastDeploy' | 'groups' | 'optional';
 }
+
+/** Of the owner of what drover makes, whose deletion waits for that. */
+export const blocksDeletion = ({ group, plural }: Pick<Resource, 'group' | 'plural'>): Access => ({
+  group,
+  resources: [`${plural}/finalizers`],
+  verbs: ['update'],
+  when: 'optional',
+  why: 'Where the OwnerReferencesPermissionEnforcement admission plugin is on, an owner reference that blocks deletion needs this.',
+});
 
 const coordination = { group: 'coordination.k8s.io', resources: ['leases'], namespace: 'system' } as const;
 

@@ -1,7 +1,7 @@
 import { dataVolumeFinalizer, volumeAnnotations } from '../data-volume/metadata.ts';
 import type { DataVolume } from '../crds/data-volume.ts';
 import { annotations, dataVolumeId, workflowTypes } from '../ids.ts';
-import type { Access } from './access.ts';
+import { type Access, blocksDeletion } from './access.ts';
 import { conditionsIn, field, statusOf } from './fields.ts';
 import { type ActiveMode, defineKind, type Watch } from './kind.ts';
 import { conditionsOf, fullNameOf, type KubeObject, namespaceAndName, textOf } from './object.ts';
@@ -218,6 +218,7 @@ export const dataVolumeKind = defineKind({
       why: 'patch: its finalizer, and what was fixed when the clone began. list: whose snapshots are not needed any more.',
     },
     { group: dataVolume.group, resources: ['datavolumes/status'], verbs: ['patch'], why: 'How far its volume is.' },
+    blocksDeletion(dataVolume),
     read(dataSource, 'What a sourceRef stands for.'),
     {
       group: dataVolume.group,

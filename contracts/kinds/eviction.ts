@@ -11,6 +11,7 @@ import { evictingReasons, evictionConditions } from '../eviction/conditions.ts';
 import { hostNameProblem } from '../eviction/eviction.ts';
 import { runningState } from '../eviction/running-state.ts';
 import { evictionFinalizer, evictionId, workflowTypes } from '../ids.ts';
+import { blocksDeletion } from './access.ts';
 import { type ActiveMode, defineKind, type Outstanding } from './kind.ts';
 import { conditionsOf, type KubeObject, textOf } from './object.ts';
 import { pendingRetry } from './requests.ts';
@@ -166,13 +167,7 @@ export const evictionKind = defineKind({
       verbs: ['patch'],
       why: 'Conditions and lists: the object always says what is being waited for and why.',
     },
-    {
-      group: kvm,
-      resources: ['evictions/finalizers'],
-      verbs: ['update'],
-      when: 'optional',
-      why: 'Where the OwnerReferencesPermissionEnforcement admission plugin is on, an owner reference that blocks deletion needs this.',
-    },
+    blocksDeletion({ group: kvm, plural: 'evictions' }),
     {
       group: kvm,
       resources: ['hypervisors'],

@@ -9,6 +9,7 @@ import {
   virtualMachineLabels,
 } from '../virtual-machine/metadata.ts';
 import { evaluationName, isEvaluated } from '../virtual-machine/policies.ts';
+import { blocksDeletion } from './access.ts';
 import { conditionsIn, field, inNamespaceOf, statusOf } from './fields.ts';
 import { type ActiveMode, defineKind, type Watch, type WatchedFields, type WatchSettings } from './kind.ts';
 import { conditionsOf, isOwn, type KubeObject, namespaceAndName, textOf } from './object.ts';
@@ -311,6 +312,7 @@ export const virtualMachineKind = defineKind({
       verbs: ['patch'],
       why: 'The object always says what is being waited for and why.',
     },
+    blocksDeletion(virtualMachine),
     {
       group: vmoperator,
       resources: [
