@@ -1,5 +1,14 @@
 import { shownAttention } from '../contracts/kinds/shown.ts';
-import { countEvictions, countHosts, createUnreconciledClock, shownStates } from './report-metrics.ts';
+import { createMetrics } from '../runtime/telemetry/metrics.ts';
+import type { FollowedKind } from './follow.ts';
+import {
+  countEvictions,
+  countHosts,
+  createUnreconciledClock,
+  type ReportedBridge,
+  reportMetrics,
+  shownStates,
+} from './report-metrics.ts';
 
 const object = (reconciled: boolean, changedMs = 1_000) => ({ uid: 'a', reconciled, changedMs });
 const take = (clock: ReturnType<typeof createUnreconciledClock>, objects: ReturnType<typeof object>[], nowMs: number) =>
@@ -117,4 +126,21 @@ test('evictions are counted by state and cause', () => {
     { labels: { state: 'Running', cause: 'admin' }, value: 2 },
     { labels: { state: 'Running', cause: 'termination' }, value: 1 },
   ]);
+});
+
+test('a kind that kube-apiserver has said nothing of is blind since the start', async () => {
+  const metrics = createMetrics('bridge', '1');
+  const of = (kind: string, lastContact: string | null) =>
+    ({ kind, objects: [], state: { objects: 0, lists: 0, watches: 0, lastContact } }) as unknown as FollowedKind;
+  let nowMs = 60_000;
+  reportMetrics(metrics, {
+    kinds: () => [of('Eviction', '1970-01-01T00:05:00Z'), of('Hypervisor', null)],
+    queue: () => ({ fresh: 0, resync: 0, inFlight: 0, backingOff: 0 }) as ReturnType<ReportedBridge['queue']>,
+    leading: () => true,
+    now: () => nowMs,
+  });
+  nowMs = 400_000;
+  const page = await metrics.page();
+  expect(page).toMatch(/^drover_bridge_last_contact_timestamp_seconds\{.*kind="Eviction".*\} 300$/mu);
+  expect(page).toMatch(/^drover_bridge_last_contact_timestamp_seconds\{.*kind="Hypervisor".*\} 60$/mu);
 });

@@ -18,6 +18,7 @@ export interface ReportedBridge {
 
 /** Fills the bridge's gauges before each page: from the copies it holds anyway, so that it sends no request. */
 export function reportMetrics(metrics: Metrics, bridge: ReportedBridge): void {
+  const startedMs = bridge.now();
   const unreconciled = createUnreconciledClock();
   const counted = new Map<string, Pick<ReflectorState, 'lists' | 'watches'>>();
   metrics.beforePage(() => {
@@ -94,9 +95,11 @@ export function reportMetrics(metrics: Metrics, bridge: ReportedBridge): void {
     );
     metrics.replace(
       'bridgeLastContact',
-      all.flatMap(({ kind, state }) =>
-        state.lastContact === null ? [] : [{ labels: kind, value: Date.parse(state.lastContact) / 1_000 }],
-      ),
+      // Of a kind that was never seen, such as one that a permission is lacking for, since when it is not.
+      all.map(({ kind, state: { lastContact } }) => ({
+        labels: kind,
+        value: (lastContact === null ? startedMs : Date.parse(lastContact)) / 1_000,
+      })),
     );
     for (const { kind, state } of all) {
       const before = counted.get(kind.kind) ?? { lists: 0, watches: 0 };

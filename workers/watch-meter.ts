@@ -7,7 +7,7 @@ import type { Metrics } from '../runtime/telemetry/metrics.ts';
  * newest of all workers counts.
  */
 export function meterWatches(metrics: Metrics, clock: Pick<Clock, 'now'>): WatchMeter {
-  const lastContacts = new Map<string, { atMs: number; owned: number }>();
+  const lastContacts = new Map<string, { atMs: number; owned: number | null }>();
   metrics.beforePage(() => {
     metrics.replace(
       'vcenterWatchLastContact',
@@ -15,10 +15,15 @@ export function meterWatches(metrics: Metrics, clock: Pick<Clock, 'now'>): Watch
     );
     metrics.replace(
       'vcenterWatchVms',
-      [...lastContacts].map(([vcenter, { owned }]) => ({ labels: { vcenter }, value: owned })),
+      [...lastContacts].flatMap(([vcenter, { owned }]) =>
+        owned === null ? [] : [{ labels: { vcenter }, value: owned }],
+      ),
     );
   });
   return {
+    began(vcenter) {
+      if (!lastContacts.has(vcenter)) lastContacts.set(vcenter, { atMs: clock.now(), owned: null });
+    },
     answered: (vcenter, changes, owned) => {
       lastContacts.set(vcenter, { atMs: clock.now(), owned });
       if (changes > 0) metrics.count('vcenterWatchUpdates', { vcenter }, changes);

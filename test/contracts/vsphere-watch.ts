@@ -105,6 +105,7 @@ export function vsphereWatchContract(open: () => Promise<VsphereCounterpart>): v
             : Promise.resolve(),
         recent,
         meter: {
+          began: () => undefined,
           answered: () => undefined,
           inventoried: () => undefined,
           signalled: () => undefined,

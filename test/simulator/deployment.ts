@@ -72,6 +72,7 @@ export interface Deployment {
 }
 
 const noMeter: WatchMeter = {
+  began: () => undefined,
   answered: () => undefined,
   inventoried: () => undefined,
   signalled: () => undefined,

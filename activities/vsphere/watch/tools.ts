@@ -10,6 +10,8 @@ import type { RecentObservations } from './recent-observations.ts';
 
 /** Counts what a watch does, for metrics. */
 export interface WatchMeter {
+  /** A watch begins: of a vCenter that has not answered yet it is known since when. */
+  began(vcenter: string): void;
   /** vCenter has answered: so many changes, in so many VMs of objects. */
   answered(vcenter: string, changes: number, owned: number): void;
   inventoried(vcenter: string): void;

@@ -38,6 +38,7 @@ export async function watchVcenter(
   const round = { updates: 0, signalled: 0, inventories: 0 };
   const roots = rootsOf(places);
   if (!tools.wanted || roots.length === 0) return { wanted: false, vms: 0, owned: 0, ...round, memory: null };
+  tools.meter.began(vcenter);
   const vms = openKnownVms();
   const queue = openSignalQueue(tools.recent, (vmId) => vms.digestOf(vmId));
   // A retry after a worker that died has its last heartbeat, which is newer than the input of the round.
