@@ -20,6 +20,8 @@ export interface CustomResourceDefinition {
       categories?: readonly string[];
     };
     scope: 'Cluster' | 'Namespaced';
+    /** Of several versions. Left out, the webhook of another operator would stay. */
+    conversion?: { strategy: 'None' };
     versions: {
       name: string;
       served: true;
@@ -58,6 +60,7 @@ export function toCustomResourceDefinition(definition: ResourceDefinition): Cust
         ...(categories && { categories }),
       },
       scope: namespaced ? 'Namespaced' : 'Cluster',
+      ...(olderVersions !== undefined && { conversion: { strategy: 'None' as const } }),
       versions: [
         { name: version, served: true, storage: true, ...rest },
         ...(olderVersions ?? []).map((name) => ({ name, served: true as const, storage: false, ...rest })),

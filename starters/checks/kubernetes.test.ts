@@ -56,7 +56,9 @@ test.each([
   expect([...found.keys()]).toEqual(definitions.map(({ group, plural }) => `${plural}.${group}`));
   for (const { group, plural } of definitions) {
     const advice = found.get(`${plural}.${group}`);
-    expect(advice).toContain(`\`kubectl apply --server-side -f deploy/crds/${group}_${plural}.yaml\``);
+    expect(advice).toMatch(
+      new RegExp(`\`kubectl apply --server-side( --force-conflicts)? -f deploy/crds/${group}_${plural}\\.yaml\``, 'u'),
+    );
     expect(advice).not.toContain('drover crds');
   }
 });
@@ -72,7 +74,7 @@ test('who may not read definitions is not told of a kind that is missing when ku
 test('whose it is, where it is another operator’s: its own is not overwritten', async () => {
   const found = await advised(withoutVersions);
   expect(found.get('hypervisors.kvm.cloud.sap')).toBe(
-    '`kubectl diff -f deploy/crds/kvm.cloud.sap_hypervisors.yaml` shows the difference, `kubectl apply --server-side -f deploy/crds/kvm.cloud.sap_hypervisors.yaml` mends it.',
+    '`kubectl diff -f deploy/crds/kvm.cloud.sap_hypervisors.yaml` shows the difference, `kubectl apply --server-side --force-conflicts -f deploy/crds/kvm.cloud.sap_hypervisors.yaml` mends it.',
   );
   expect(found.get('datavolumes.cdi.kubevirt.io')).toMatch(
     /^It is CDI’s: do not apply drover’s where CDI installs its own\. Else `kubectl diff/u,

@@ -101,9 +101,11 @@ export function adviseDefinition(
   verb: 'installs' | 'mends',
 ): string {
   const file = `deploy/${definitionFile(definition)}`;
-  const apply = `\`kubectl apply --server-side -f ${file}\` ${verb} it`;
-  const advice = verb === 'installs' ? `${apply}.` : `\`kubectl diff -f ${file}\` shows the difference, ${apply}.`;
   const owner = owners[definition.group];
+  // The chart of the operator that drover replaces is another manager of its fields.
+  const force = owner === undefined && verb === 'mends' ? ' --force-conflicts' : '';
+  const apply = `\`kubectl apply --server-side${force} -f ${file}\` ${verb} it`;
+  const advice = verb === 'installs' ? `${apply}.` : `\`kubectl diff -f ${file}\` shows the difference, ${apply}.`;
   return owner === undefined
     ? advice
     : `It is ${owner}’s: do not apply drover’s where ${owner} installs its own. Else ${advice}`;

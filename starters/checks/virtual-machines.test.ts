@@ -75,7 +75,7 @@ test('older versions that only the replaced operator converts', async () => {
     {
       status: 'warn',
       message: expect.stringContaining('vmop/hook'),
-      advice: expect.stringContaining('deploy/crds/vmoperator.vmware.com_'),
+      advice: expect.stringMatching(/kubectl patch crd NAME --type merge .*deploy\/crds\/vmoperator\.vmware\.com_/u),
     },
   ]);
   expect(judgeConversion(webhook('v1alpha5', 'v1alpha6'), 'act')).toMatchObject([

@@ -67,6 +67,9 @@ export async function checkConversion(kubernetes: Kubernetes, mode: Mode, signal
   }
 }
 
+/** A merge patch: what is left of the webhook would have kube-apiserver refuse drover’s CRD. */
+export const withoutWebhook = '{"spec":{"conversion":{"strategy":"None","webhook":null}}}';
+
 /** Pure. */
 export function judgeConversion({ spec, status }: Definition, mode: Mode): Finding[] {
   const { strategy, webhook } = spec?.conversion ?? {};
@@ -79,7 +82,7 @@ export function judgeConversion({ spec, status }: Definition, mode: Mode): Findi
       'older versions of VirtualMachines',
       `the CRD converts them by the webhook ${namespace}/${name}, which goes with vm-operator: then only ${stored.join(', ')} can be read`,
       isMigrated
-        ? `Apply each deploy/crds/${virtualMachine.group}_….yaml (\`kubectl apply --server-side --force-conflicts -f FILE\`): kube-apiserver then converts them itself.`
+        ? `Of each CRD of ${virtualMachine.group}: take the webhook out (\`kubectl patch crd NAME --type merge -p '${withoutWebhook}'\`), then apply drover’s (\`kubectl apply --server-side --force-conflicts -f deploy/crds/${virtualMachine.group}_….yaml\`): kube-apiserver then converts them itself. docs/operations.md#what-each-mode-needs has all of it.`
         : `Have all objects stored as ${virtualMachine.version} while vm-operator is there (status.storedVersions), then apply drover’s CRDs of that group.`,
     ),
   ];

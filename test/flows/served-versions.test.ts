@@ -1,5 +1,10 @@
+import { rootCertificates } from 'node:tls';
+
 import { migrationNamespace as namespace, openKubernetesWorld } from './kubernetes-world.ts';
 import type { KubernetesWorld } from './kubernetes-world.ts';
+import { definitions } from '../../contracts/crds/definitions.ts';
+import { toCustomResourceDefinition } from '../../contracts/crds/custom-resource-definition.ts';
+import { withoutWebhook } from '../../starters/checks/virtual-machines.ts';
 import { until } from './until.ts';
 
 /**
@@ -119,4 +124,30 @@ test.each<[kind: string, columns: string[]]>([
 ])('kubectl get %s shows upstream’s columns first', async (kind, columns) => {
   const [head = ''] = (await world.kubectl(['get', kind, '-n', namespace])).split('\n');
   expect(head.trim().split(/\s{2,}/u)).toEqual(columns);
+});
+
+test('the CRD of an operator that is gone is taken over without its webhook', async () => {
+  const kind = definitions.find((one) => one.kind === 'VirtualMachineClass')!;
+  // Of another group, as other tests have objects of this one.
+  const own = toCustomResourceDefinition({ ...kind, group: 'taken-over.drover.dev' });
+  const { name } = own.metadata;
+  const caBundle = Buffer.from(rootCertificates[0] ?? '').toString('base64');
+  const service = { namespace: 'vmop', name: 'webhook', path: '/convert' };
+  const webhook = { conversionReviewVersions: ['v1'], clientConfig: { service } };
+  const theirs = { ...own, spec: { ...own.spec, conversion: { strategy: 'Webhook', webhook } } };
+  const takeOver = ['apply', '--server-side', '--force-conflicts', '-f', '-'];
+  const conversion = async () => (await world.read<{ spec: { conversion: object } }>('crd', name))?.spec.conversion;
+  try {
+    await world.kubectl([...takeOver, '--field-manager=helm'], theirs);
+    // As cert-manager does, whose the certificate is from then on.
+    const injected = { spec: { conversion: { webhook: { clientConfig: { caBundle } } } } };
+    const patch = ['patch', 'crd', name, '--type=merge', '-p'];
+    await world.kubectl([...patch, JSON.stringify(injected), '--field-manager=cert-manager-cainjector']);
+    expect(await world.refusal(takeOver, own)).toContain('should not be set when strategy is not set to Webhook');
+    await world.kubectl([...patch, withoutWebhook]);
+    await world.kubectl(takeOver, own);
+    expect(await conversion()).toEqual({ strategy: 'None' });
+  } finally {
+    await world.kubectl(['delete', 'crd', name, '--ignore-not-found', '--wait=false']);
+  }
 });
