@@ -20,6 +20,12 @@ test.each<[why: string, facts: Partial<AgentPoolObject>, held: AgentPoolDescript
   ['nothing was said', { conditions: [] }, [], [retry, 'drover doctor']],
   ['what was said is of another spec', { generation: 4 }, [], [retry, 'drover doctor']],
   ['an approval', {}, [held('ApprovalRequired'), held('NodePresent')], ['drover pools approve team/gpu']],
+  [
+    'an approval of VMs without a VsphereAgent',
+    {},
+    ['worker-7', 'Worker_7'].map((name) => ({ ...held('ApprovalRequired', name), message: `with ${name}/u-7` })),
+    ['drover pools approve team/gpu worker-7'],
+  ],
   ['an Agent is bound', {}, [held('AgentBound')], ['kubectl describe vsphereagent -n team worker-7']],
   ['Machines of a pool that stays', {}, [held('MachinePresent')], []],
   [

@@ -1,9 +1,9 @@
 import { agentPoolAnnotations, agentPoolConditions as types } from '../../contracts/agent-pool/metadata.ts';
 import { findCondition } from '../../contracts/conditions.ts';
 import { examples, liftStop, type NextCommand, noWorker } from '../command/next-commands.ts';
-import { fullName } from '../command/object-reference.ts';
+import { fullName, isObjectName } from '../command/object-reference.ts';
 import type { AgentPoolDescription } from './agent-pool-description.ts';
-import { type AgentPoolObject, waitsForApproval } from './agent-pool-object.ts';
+import { type AgentPoolObject, isStray, waitsForApproval } from './agent-pool-object.ts';
 import { statusOf } from './listed-pool.ts';
 
 /** What a person may want to type next for a pool, the most likely first. Pure. */
@@ -40,9 +40,17 @@ const look = (command: string, why: string): NextCommand => ({ command, why });
 function forHeld(pool: AgentPoolObject, held: AgentPoolDescription['held']): NextCommand[] {
   const waitFor = (what: string) => held.filter(({ waitsFor }) => waitsFor === what).slice(0, examples);
   return [
-    ...(held.some(waitsForApproval)
+    ...(held.some((one) => waitsForApproval(one) && !isStray(one))
       ? [look(`drover pools approve ${fullName(pool)}`, 'let those go that wait for an approval now')]
       : []),
+    ...waitFor('ApprovalRequired')
+      .filter((one) => isStray(one) && isObjectName(one.name))
+      .map(({ name }) =>
+        look(
+          `drover pools approve ${fullName(pool)} ${name}`,
+          'let this VM go, once it is known that it is not in use',
+        ),
+      ),
     ...waitFor('AgentBound').map(({ name }) =>
       look(`kubectl describe vsphereagent -n ${pool.namespace} ${name}`, 'see which Agent it is, and who has bound it'),
     ),

@@ -1,4 +1,5 @@
 import type { HeldAgent, ObservedIso, PoolCounts } from '../../contracts/agent-pool/agent-pool.ts';
+import { approvalIn } from '../../contracts/agent-pool/approvals.ts';
 import type { Condition } from '../../contracts/conditions.ts';
 import type { RunProgress } from '../../contracts/runs.ts';
 
@@ -82,3 +83,7 @@ export interface AgentPoolProgress extends RunProgress {
 
 /** What waits for a user's approval, of those that are held. */
 export const waitsForApproval = ({ waitsFor }: Pick<HeldAgent, 'waitsFor'>): boolean => waitsFor === 'ApprovalRequired';
+
+/** A VM with the mark of the pool, and no VsphereAgent. It may be in use, and may have the name of a VsphereAgent. */
+export const isStray = ({ name, waitsFor, message }: AgentPoolObject['held'][number]): boolean =>
+  waitsFor === 'StrayAge' || approvalIn(message, name) !== null;

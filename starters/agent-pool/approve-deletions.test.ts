@@ -1,6 +1,6 @@
 import { samplePool } from '../../test/fixtures/starters/agent-pool.ts';
 import { exitCodes } from '../command/exit-codes.ts';
-import { allApproved, approvalsOf, chooseApproved } from './approve-deletions.ts';
+import { allApproved, approvalsOf, chooseApproved, straysOf } from './approve-deletions.ts';
 
 const held = (name: string, waitsFor = 'ApprovalRequired') => ({ name, waitsFor, message: 'x' });
 const pool = samplePool({ held: [held('worker-7'), held('worker-8', 'NodePresent'), held('worker-9')] });
@@ -25,6 +25,39 @@ test('what waits for something else, or nothing, is not approved', () => {
         message: expect.stringContaining('Nothing was approved'),
       }),
     );
+});
+
+/** A VM with the mark of the pool, and no VsphereAgent. */
+const stray = (name: string, waitsFor = 'ApprovalRequired') => ({
+  ...held(name, waitsFor),
+  message: `VM ${name} has no VsphereAgent: annotate VsphereAgentPool gpu with x, a list with ${name}/u-stray`,
+});
+
+test('a VM without a VsphereAgent, which may be in use, is approved by its name alone', () => {
+  const both = samplePool({ held: [stray('worker-7'), held('worker-9')] });
+  expect(chooseApproved(both, [])).toEqual(['worker-9']);
+  expect(chooseApproved(both, ['worker-7'])).toEqual(['worker-7']);
+  expect(() => chooseApproved(samplePool({ held: [stray('worker-7'), stray('worker-8')] }), [])).toThrow(
+    expect.objectContaining({
+      exitCode: exitCodes.refused,
+      message: expect.stringMatching(/Only VMs without a VsphereAgent .*: worker-7, worker-8\. Nothing was approved/u),
+    }),
+  );
+});
+
+test('the name of a VsphereAgent that waits is of no VM of its name without one', () => {
+  const there = [{ name: 'worker-7', uid: 'u-7' }];
+  const both = samplePool({ held: [stray('worker-7'), held('worker-7')] });
+  expect(approvalsOf(both, chooseApproved(both, []), there)).toEqual(['worker-7/u-7']);
+  expect(approvalsOf(both, ['worker-7'], there)).toEqual(['worker-7/u-7']);
+});
+
+test('an approval of a VM without a VsphereAgent stays while the pool holds it', () => {
+  const strays = straysOf({ held: [stray('worker-7'), stray('worker-8', 'StrayAge'), held('worker-9')] });
+  expect(allApproved(['worker-7/u-stray', 'gone/u-0'], ['worker-9/u-9'], strays)).toEqual([
+    'worker-7/u-stray',
+    'worker-9/u-9',
+  ]);
 });
 
 test('an approval is of one VsphereAgent, or of one VM that has none, and not of a name', () => {

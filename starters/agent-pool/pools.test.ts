@@ -70,6 +70,8 @@ async function open() {
       const context = { ...sampleContext(terminal), clock: now, openKubernetes: () => Promise.resolve(kubernetes) };
       return { code: await main(args, context), stdout: terminal.stdout, stderr: terminal.stderr };
     },
+    hold: (plannedActions: object[]) =>
+      send('PATCH', 'vsphereagentpools/gpu/status', { status: { ...status, plannedActions } }),
     uidOf: async (name: string) =>
       (await openObjects(admin).get(resources.VsphereAgent, { namespace: 'default', name }, signal))?.metadata.uid ??
       '',
@@ -105,6 +107,33 @@ test('an approval is of what waits for one now, and earlier ones stay as long as
   );
   await run('pools', 'approve', 'default/gpu', 'worker-1');
   expect((await annotations())['drover.dev/approved-deletions']).toContain(`worker-2/${await uidOf('worker-2')}`);
+});
+
+test('a VM without a VsphereAgent is shown, approved by its name alone, and stays so', async () => {
+  const { run, annotations, uidOf, hold } = await open();
+  const message = 'VM stray-1 has the mark of the pool and no VsphereAgent, and it is on: a list with stray-1/u-stray';
+  const stray = { type: 'DeleteVM', name: 'stray-1', reason: `ApprovalRequired: ${message}` };
+  await hold([stray]);
+  expect((await run('describe', 'pool', 'default/gpu')).stdout).toMatch(/^stray-1 +stray-1 .*it is on: a list with/mu);
+  const before = await annotations();
+  expect(await run('pools', 'approve', 'default/gpu')).toMatchObject({
+    code: exitCodes.refused,
+    stderr: expect.stringMatching(/Only VMs without a VsphereAgent wait .*: stray-1\. Nothing was approved/u),
+  });
+  expect(await annotations()).toEqual(before);
+  await hold([stray, ...status.plannedActions]);
+  expect(await run('pools', 'approve', 'default/gpu')).toMatchObject({
+    code: exitCodes.ok,
+    stdout: 'worker-1 may go.\nworker-2 may go.\n',
+    stderr: expect.stringMatching(/^Not approved, .*: stray-1\.$/mu),
+  });
+  expect((await run('pools', 'approve', 'default/gpu', 'stray-1')).stdout).toBe('stray-1 may go.\n');
+  await run('pools', 'approve', 'default/gpu', 'worker-2');
+  expect((await annotations())['drover.dev/approved-deletions']?.split(',').toSorted()).toEqual([
+    'stray-1/u-stray',
+    `worker-1/${await uidOf('worker-1')}`,
+    `worker-2/${await uidOf('worker-2')}`,
+  ]);
 });
 
 test('what waits for no approval is refused, and nothing is changed', async () => {

@@ -157,6 +157,28 @@ test.each<[why: string, facts: Partial<AgentPoolDescription>, headline: string, 
   expect(rest).toEqual(expect.arrayContaining(others));
 });
 
+test('VMs that are held and have no VsphereAgent', () => {
+  const stray = (name: string, message: string) => ({ name, waitsFor: 'ApprovalRequired', message });
+  const lines = render({
+    agents: [sampleVsphereAgent({ name: 'worker-2', vm: samplePoolVm({ vm: 'vm-2' }) })],
+    held: [
+      stray('worker-7', 'it is on: approve of worker-7/u-7'),
+      stray('worker-2', 'it is on: approve of worker-2/u-before'),
+      { name: 'worker-8', waitsFor: 'StrayAge', message: 'it is young' },
+      { name: 'worker-9', waitsFor: 'NodePresent', message: 'its Node is there' },
+    ],
+  });
+  const start = lines.indexOf('VMs');
+  expect(lines.slice(start + 1, lines.indexOf('', start)).map((line) => line.replaceAll(/ +/gu, ' '))).toEqual([
+    'NAME VM PHASE REASON SINCE AGENT MACHINE AGE WAITS FOR',
+    'worker-2 worker-2 - Stray - - - - it is on: approve of worker-2/u-before',
+    'worker-7 worker-7 - Stray - - - - it is on: approve of worker-7/u-7',
+    'worker-8 worker-8 - Stray - - - - it is young',
+    'worker-9 - - - - - - - its Node is there',
+    'worker-2 vm-2 Bound AgentBound 1h a1b2 workers-x7 1d 1h',
+  ]);
+});
+
 test('a narrow window', () => {
   const [head = '', ...rows] = render({ agents: [sampleVsphereAgent()] }, 80).slice(
     render({ agents: [sampleVsphereAgent()] }, 80).indexOf('VMs') + 1,

@@ -2,7 +2,7 @@ import { agentPoolConditions as types } from '../../contracts/agent-pool/metadat
 import { findCondition } from '../../contracts/conditions.ts';
 import { agentPoolCommands } from '../agent-pool/agent-pool-commands.ts';
 import type { AgentPoolDescription } from '../agent-pool/agent-pool-description.ts';
-import type { AgentPoolObject, IsoVersion, PoolVm } from '../agent-pool/agent-pool-object.ts';
+import { type AgentPoolObject, type IsoVersion, isStray, type PoolVm } from '../agent-pool/agent-pool-object.ts';
 import { type ListedPool, needsAttention, standingOf, statusOf } from '../agent-pool/listed-pool.ts';
 import { formatAge } from './duration.ts';
 import { type Field, renderObject } from './object.ts';
@@ -138,22 +138,40 @@ function fieldsOf(object: AgentPoolObject, nowMs: number, paint: Paint): Field[]
 const agoOf = (time: string | null, nowMs: number): string => (time === null ? '?' : `${formatAge(time, nowMs)} ago`);
 
 interface ShownVm extends PoolVm {
-  /** Of the VsphereAgent; null: only the pool was read. */
+  /** Of the VsphereAgent; null: only the pool was read, or there is none. */
   name: string | null;
   createdAt: string | null;
   deleting: boolean;
   waitsFor: string;
 }
 
+const unknownVm = { phase: null, reason: null, since: null, agent: null, machine: null };
+const unknownAgent = { name: null, createdAt: null, deleting: false };
+
+/** What the pool has, and what else it holds: an approval may be of a VM that has no VsphereAgent. */
+function vmsOf(description: AgentPoolDescription): ShownVm[] {
+  const listed = listedVms(description);
+  const names = new Set(listed.map(({ name, vm }) => name ?? vm));
+  const others = description.held.filter((one) => isStray(one) || !names.has(one.name));
+  return [
+    ...listed,
+    ...others.map((one) => ({
+      ...unknownVm,
+      ...unknownAgent,
+      ...(isStray(one) ? { vm: one.name, reason: 'Stray' } : { vm: '-', name: one.name }),
+      waitsFor: one.message,
+    })),
+  ];
+}
+
 /** VsphereAgents with what each waits for; as the pool lists them where they cannot be listed. */
-function vmsOf({ object, agents, held }: AgentPoolDescription): ShownVm[] {
-  const heldBy = new Map(held.map(({ name, message }) => [name, message]));
-  if (agents === null)
-    return (object?.vms ?? []).map((vm) => ({ ...vm, name: null, createdAt: null, deleting: false, waitsFor: '' }));
+function listedVms({ object, agents, held }: AgentPoolDescription): ShownVm[] {
+  const heldBy = new Map(held.filter((one) => !isStray(one)).map(({ name, message }) => [name, message]));
+  if (agents === null) return (object?.vms ?? []).map((vm) => ({ ...vm, ...unknownAgent, waitsFor: '' }));
   return agents.map(({ name, createdAt, deleting, conditions, vm }) => {
     const ready = findCondition(conditions, types.ready);
     return {
-      ...(vm ?? { vm: '-', phase: null, reason: null, since: null, agent: null, machine: null }),
+      ...(vm ?? { vm: '-', ...unknownVm }),
       name,
       createdAt,
       deleting,

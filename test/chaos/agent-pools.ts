@@ -232,8 +232,9 @@ async function helpOut(
   { machines, vms, status }: Seen,
 ): Promise<string | null> {
   const held = (status?.plannedActions ?? []).flatMap((action) => readHeld(action) ?? []);
-  if (held.some(({ waitsFor }) => waitsFor === 'ApprovalRequired')) {
-    await world.command('pools', 'approve', `${namespace}/${name}`);
+  const waiting = held.filter(({ waitsFor }) => waitsFor === 'ApprovalRequired').map((one) => one.name);
+  if (waiting.length > 0) {
+    await world.command('pools', 'approve', `${namespace}/${name}`, ...waiting);
     return 'what waits for it was approved';
   }
   for (const { metadata, status: its } of machines) {
