@@ -6,6 +6,7 @@ import type { OutputConfiguration } from 'commander';
 import { redactText } from '../runtime/redaction.ts';
 import { readVersion } from '../runtime/version.ts';
 import type { CommandContext } from './command/context.ts';
+import { usageError } from './command/error.ts';
 import { exitCodes } from './command/exit-codes.ts';
 import type { ExitCode } from './command/exit-codes.ts';
 import { explainError } from './command/explain-error.ts';
@@ -219,6 +220,7 @@ Exit codes: 0 done, 1 ended otherwise than wanted, 2 bad usage or input, 3 somet
     .configureOutput(outputOf(context.terminal))
     // What stands after the word of a command's part is that part's.
     .enablePositionalOptions()
+    .hook('preAction', (_program, part) => refuseBeforePart(part))
     .exitOverride();
   const meant = meantCommand(argv);
   for (const [name, entry] of Object.entries(commands)) {
@@ -227,6 +229,24 @@ Exit codes: 0 done, 1 ended otherwise than wanted, 2 bad usage or input, 3 somet
     for (const part of command.commands) part.copyInheritedSettings(command);
   }
   return program;
+}
+
+/**
+ * What stands before the word of a part is the command's, and the part does not see it: it would act in another
+ * namespace, or for real.
+ */
+function refuseBeforePart(part: Command): void {
+  const command = part.parent;
+  const option = command?.options.find((one) => command.getOptionValueSource(one.attributeName()) === 'cli');
+  if (command === null || option === undefined) return;
+  const flag = option.long ?? option.flags;
+  const words = `drover ${command.name()} ${part.name()}`;
+  throw usageError(
+    `${flag} stands before "${part.name()}", which does not see it there. Nothing was done.`,
+    part.options.some(({ long }) => long === option.long)
+      ? `Say it after that word: \`${words} ${flag}\`.`
+      : `\`${words}\` has no such option; \`${words} --help\` lists those that it has.`,
+  );
 }
 
 /** Of help that is written into a file. */

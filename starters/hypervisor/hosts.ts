@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { LifecycleState } from '../../contracts/hypervisor/conditions.ts';
 import { lifecycleStates } from '../../contracts/hypervisor/conditions.ts';
 import { collectStates, splitList } from '../command/arguments.ts';
@@ -43,10 +43,14 @@ export const hostsCommand = (context: CommandContext): Command =>
   )
     .option('--state <states>', `only these, separated by commas: ${lifecycleStates.join(', ')}`, collectStates)
     .option('--attention', 'only those that need attention')
-    .option(
-      '--adopt [hosts]',
-      'show what a replaced operator has left on all hosts, or on these, separated by commas',
-      (text: string) => splitList(text),
+    .addOption(
+      new Option(
+        '--adopt [hosts]',
+        'show what a replaced operator has left on all hosts, or on these, separated by commas',
+      )
+        .argParser((text: string) => splitList(text))
+        // They are of the list, and would be ignored.
+        .conflicts(['state', 'attention', 'json', 'output']),
     )
     .option('--consent', 'with --adopt: take it back')
     .addOption(asOption())
