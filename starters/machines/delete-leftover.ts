@@ -18,7 +18,7 @@ import { whoRuns } from '../command/who.ts';
 import { formatTime } from '../render/duration.ts';
 import { oneLine } from '../render/table.ts';
 import { namespaceOf, namespaceOption } from './machine-namespace.ts';
-import { askForLeftover, readSweep } from './read-sweep.ts';
+import { askForLeftover, followSweep, readSweep, type SweepView } from './read-sweep.ts';
 
 export const deleteLeftoverCommand = (context: CommandContext): Command =>
   describedCommand(
@@ -64,30 +64,33 @@ export function findLeftover(id: string, report: Pick<SweepReport, 'leftovers'> 
   );
 }
 
-const pollMs = 500;
-
-/** Asks, and follows the run until it has answered. @throws CommandError where it ends without */
+/** Asks, and follows the run until it has answered. @throws CommandError where it ends, or waits, without */
 async function deleteLeftover(
   access: TemporalAccess,
   namespace: string,
   asked: AskedLeftover,
 ): Promise<AnsweredLeftover> {
-  const { context, abort } = access;
+  const { terminal } = access.context;
   const run = await askForLeftover(access, namespace, asked);
-  let shown = '';
-  for (;;) {
-    const view = await readSweep(access, namespace, run);
-    const answer = view?.report?.answeredLeftovers.findLast((one) => isAnswerTo(asked, one));
-    if (answer !== undefined) return answer;
-    if (view === null || view.outcome !== null)
-      throw new CommandError(
-        `The sweep ended without deleting ${asked.kind} ${asked.id}: ${oneLine(view?.message ?? 'it is gone')}`,
+  const answerIn = ({ report }: SweepView): AnsweredLeftover | undefined =>
+    report?.answeredLeftovers.findLast((one) => isAnswerTo(asked, one));
+  const view = await followSweep(
+    access,
+    namespace,
+    run,
+    (message) => terminal.remark(oneLine(message)),
+    (seen) => answerIn(seen) !== undefined,
+  );
+  const answer = answerIn(view);
+  if (answer !== undefined) return answer;
+  const leftover = `${asked.kind} ${asked.id}`;
+  throw view.outcome === null
+    ? new CommandError(
+        `The sweep has not deleted ${leftover} yet: ${oneLine(view.message)}`,
         exitCodes.failed,
-      );
-    if (view.message !== shown) context.terminal.remark(oneLine(view.message));
-    shown = view.message;
-    await context.clock.sleep(pollMs, abort);
-  }
+        'It goes on by itself, and deletes it then: `drover sweep ls` shows what is left over.',
+      )
+    : new CommandError(`The sweep ended without deleting ${leftover}: ${oneLine(view.message)}`, exitCodes.failed);
 }
 
 const isAnswerTo = (asked: AskedLeftover, { kind, id, by, at }: AnsweredLeftover): boolean =>

@@ -7,7 +7,7 @@ import { CommandError } from '../command/error.ts';
 import { exitCodes } from '../command/exit-codes.ts';
 import { explainError } from '../command/explain-error.ts';
 import { runStatus } from '../command/runs.ts';
-import { answered, type TemporalAccess } from '../command/temporal-access.ts';
+import { answered, answerTimeoutMs, type TemporalAccess } from '../command/temporal-access.ts';
 import { webUiLink } from '../command/web-ui.ts';
 import type { RunStatus } from '../eviction/eviction-objects.ts';
 
@@ -88,11 +88,15 @@ export async function askForLeftover(
 }
 
 /** The run, open or closed. Null: Temporal knows of none. */
-export async function readSweep(
+export const readSweep = async (access: TemporalAccess, namespace: string, run: SweepRun): Promise<SweepView | null> =>
+  (await lookAt(access, namespace, run))?.view ?? null;
+
+/** `isSilent`: it is open, and no worker answers for it. */
+async function lookAt(
   access: TemporalAccess,
   namespace: string,
   { workflowId, runId }: SweepRun,
-): Promise<SweepView | null> {
+): Promise<{ view: SweepView; isSilent: boolean } | null> {
   const handle = access.client.workflow.getHandle(workflowId, runId, { followRuns: false });
   const described = await answered(access, () => handle.describe()).catch((error: unknown) => {
     access.abort.throwIfAborted();
@@ -100,6 +104,9 @@ export async function readSweep(
     throw error;
   });
   if (described === null) return null;
+  // The last one of the id goes on in its place.
+  if (described.status.name === 'CONTINUED_AS_NEW' && runId !== undefined)
+    return await lookAt(access, namespace, { workflowId });
   const status = runStatus(described.status.name);
   const about = {
     namespace,
@@ -117,7 +124,7 @@ export async function readSweep(
       progressTimeoutMs,
     ).catch(() => null);
     access.abort.throwIfAborted();
-    return {
+    const view = {
       ...about,
       outcome: null,
       reason: progress?.reason ?? '',
@@ -125,6 +132,7 @@ export async function readSweep(
       waitingFor: progress?.waiting?.reason ?? null,
       report: reportOf(progress),
     };
+    return { view, isSilent: progress === null };
   }
   const ended = answered(access, () => handle.result() as Promise<SweepResult>);
   const result = await ended.catch((error: unknown): Ending => {
@@ -134,7 +142,8 @@ export async function readSweep(
     return { outcome: status, reason: status, message: cause instanceof Error ? cause.message : '' };
   });
   const { outcome, reason, message } = result;
-  return { ...about, outcome, reason, message, waitingFor: null, report: reportOf(result) };
+  const view = { ...about, outcome, reason, message, waitingFor: null, report: reportOf(result) };
+  return { view, isSilent: false };
 }
 
 type Ending = Partial<SweepReport> & { outcome: string; reason: string; message: string };
@@ -161,26 +170,42 @@ function reportOf(found: Partial<SweepReport> | null): SweepReport | null {
 }
 
 const pollMs = 500;
-/** What a run waits for longer than a user does. */
-const longWaits: readonly (string | null)[] = ['ApprovalNeeded', 'ClassNotSwept', 'NothingListed', 'NoProgress'];
 
 /**
- * Follows a run until it ends, or waits for something that takes long.
+ * Follows a run, and those that it continues as, until it ends, or waits: for an approval or for another attempt, which
+ * both take longer than a user does.
+ *
  * @param onMessage called with each new sentence
+ * @param isOver what else ends it
+ * @throws CommandError: unreachable where no worker answers
  */
 export async function followSweep(
   access: TemporalAccess,
   namespace: string,
-  run: Required<SweepRun>,
+  { workflowId, runId: firstId }: Required<SweepRun>,
   onMessage: (message: string) => void,
+  isOver: (view: SweepView) => boolean = () => false,
 ): Promise<SweepView> {
+  const { clock } = access.context;
+  let runId = firstId;
   let shown = '';
+  let heardMs = clock.monotonicMs();
   for (;;) {
-    const view = await readSweep(access, namespace, run);
-    if (view === null) throw new CommandError(`There is no run ${run.runId} of ${run.workflowId}.`, exitCodes.notFound);
-    if (view.outcome !== null || longWaits.includes(view.waitingFor)) return view;
+    const seen = await lookAt(access, namespace, { workflowId, runId });
+    if (seen === null) throw new CommandError(`There is no run ${runId} of ${workflowId}.`, exitCodes.notFound);
+    const { view, isSilent } = seen;
+    if (view.outcome !== null || view.waitingFor !== null || isOver(view)) return view;
     if (view.message !== shown) onMessage(view.message);
     shown = view.message;
-    await access.context.clock.sleep(pollMs, access.abort);
+    ({ runId } = view);
+    const nowMs = clock.monotonicMs();
+    if (!isSilent) heardMs = nowMs;
+    else if (nowMs - heardMs >= answerTimeoutMs)
+      throw new CommandError(
+        `No worker has answered for the sweep of ${namespace} within ${answerTimeoutMs / 1_000} s.`,
+        exitCodes.unreachable,
+        'What was asked stays with Temporal, for when one is there: `drover doctor` shows which queue has none.',
+      );
+    await clock.sleep(pollMs, access.abort);
   }
 }

@@ -931,6 +931,35 @@ test('a user has a leftover deleted, which is looked at once more', async () => 
   simulation.close();
 }, 1_800_000);
 
+test('a sweep that fails, or has no worker, is not followed without end', async () => {
+  const { simulation, kubernetes, world, orphan, run, pass } = await open();
+  const config = parseConfig({ machines: { namespaces: [namespace] } }, {}, {});
+  const drover = async (...args: string[]) => {
+    const { code, stderr } = await run(() =>
+      simulatedCommand({ simulation, kubernetes, config }, ['sweep', ...args], { DROVER_USER: 'jane' }),
+    );
+    return [code, stderr] as const;
+  };
+  world.leftovers = [leftover('p-0'), leftover('p-1')];
+  orphan('lost-1', 'lost-2', 'lost-3', 'lost-4', 'lost-5');
+  expect(await drover()).toEqual([1, expect.stringMatching(/It goes on by itself/u)]);
+  // What it waited for before is not waited for.
+  expect((await drover('delete-leftover', 'p-0'))[0]).toBe(0);
+  world.namespaces.push('other');
+  world.unreadable = 'other';
+  expect(await drover('delete-leftover', 'p-1')).toEqual([
+    1,
+    expect.stringMatching(/has not deleted port p-1 yet: .*Machines of other may not be read.*\n.*goes on by itself/u),
+  ]);
+  expect(await drover()).toEqual([1, expect.stringMatching(/It goes on by itself/u)]);
+  simulation.killWorker(hour);
+  expect(await drover()).toEqual([3, expect.stringMatching(/No worker has answered for the sweep of shoot/u)]);
+  world.unreadable = null;
+  await pass(2 * hour);
+  expect(world.leftovers).toEqual([]);
+  simulation.close();
+}, 1_800_000);
+
 test.each([{}, { machineClass: 'small', kind: 'server', id: 'x' }, { machineClass: 'small', kind: 'port' }, 7])(
   'what asks for no leftover deletes none: %j',
   async (argument) => {
