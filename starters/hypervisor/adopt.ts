@@ -1,6 +1,7 @@
 import { guardNamespace } from '../../contracts/hypervisor/drain-guard.ts';
 import { openObjects } from '../../runtime/kubernetes/objects.ts';
 import type { CommandContext } from '../command/context.ts';
+import { usageError } from '../command/error.ts';
 import type { KubernetesAccess } from '../command/kubernetes-access.ts';
 import { refuseOtherCluster } from '../command/own-cluster.ts';
 import { withTemporal } from '../command/temporal-access.ts';
@@ -28,41 +29,50 @@ export async function adopt(
   { hosts, consent, by }: Adoption,
 ): Promise<void> {
   const { terminal, clock } = context;
-  const { config } = await context.loadConfig();
+  const { config, file } = await context.loadConfig();
   const access = hypervisorAccess(kubernetes);
-  const { hypervisors } = await access.list();
+  const { hypervisors, unreadable } = await access.list();
+  // One that does not fit its schema may be driven all the same.
+  const known = [...hypervisors, ...unreadable.map((name) => ({ name, lifecycleEnabled: true }))];
   const found = await Promise.all(
     guardKinds.map(async (kind) => {
       const { found: objects } = await kubernetes.list(kind, guardNamespace);
-      return guardsLeft(kind, objects, hypervisors, config.hypervisor.guardsDrain);
+      return guardsLeft(kind, objects, known, config.hypervisor.guardsDrain);
     }),
   );
   const isMeant = (name: string): boolean => hosts.length === 0 || hosts.includes(name);
   const guards = found.flat().filter(({ node }) => isMeant(node));
   const forced = forcedDownByOthers(hypervisors).filter(({ name }) => isMeant(name));
   const unknown = hosts.find(
-    (host) => !hypervisors.some(({ name }) => name === host) && !guards.some(({ node }) => node === host),
+    (host) => !known.some(({ name }) => name === host) && !guards.some(({ node }) => node === host),
   );
   if (unknown !== undefined)
     throw unknownHost(
       unknown,
-      hypervisors.map(({ name }) => name),
+      known.map(({ name }) => name),
       'Nothing was changed.',
     );
+  const unjudged = unreadable.filter(isMeant);
+  if (unjudged.length > 0)
+    terminal.remark(`Not as their schema says, so whether they are forced down is not known: ${unjudged.join(', ')}.`);
   if (guards.length + forced.length === 0)
     return terminal.print('The replaced operator has left nothing here that drover would have to take over.');
 
   for (const line of describeLeftovers(guards, forced)) terminal.print(line);
+  // Without settings the command's default says nothing of what the workers hold back, under the same names.
+  const unsure = guards.length > 0 && file === null;
   if (!consent)
-    return terminal.remark('Nothing was changed. The same with --consent takes it back, and records that you said so.');
-  const objects = openObjects(await kubernetes.open());
-  for (const { kind, object } of guards) {
-    await objects.delete(kind, { ...object.metadata, namespace: guardNamespace }, abort);
-    terminal.print(`Deleted ${kind.kind} ${guardNamespace}/${object.metadata.name}.`);
-  }
-  if (forced.length === 0) return;
+    return terminal.remark(
+      `Nothing was changed. ${unsure ? `${whoseGuards} --consent needs them.` : 'The same with --consent takes it back, and records that you said so.'}`,
+    );
+  if (unsure) throw usageError(`${whoseGuards} Nothing was changed.`, giveSettings);
   await withTemporal(context, abort, async (temporal) => {
     await refuseOtherCluster(temporal, kubernetes);
+    const objects = openObjects(await kubernetes.open());
+    for (const { kind, object } of guards) {
+      await objects.delete(kind, { ...object.metadata, namespace: guardNamespace }, abort);
+      terminal.print(`Deleted ${kind.kind} ${guardNamespace}/${object.metadata.name}.`);
+    }
     for (const hypervisor of forced) {
       const after = await access.patch(hypervisor, { annotations: liftConsent(hypervisor, by, clock.now()) });
       await signalRun(temporal, after.name, after, 'annotations', by);
@@ -70,6 +80,11 @@ export async function adopt(
     }
   });
 }
+
+const whoseGuards =
+  'Whether drover itself holds these drains back (hypervisor.guardsDrain) is not known without its settings.';
+const giveSettings =
+  'Give the settings that the workers have: DROVER_CONFIG=/path/to/drover.yaml. Hosts that are forced down alone need none: name them.';
 
 /** The run takes it back on this. */
 export const liftConsent = (
