@@ -1,7 +1,10 @@
 import { systemClock } from '../../runtime/clock.ts';
+import { parseConfig } from '../../runtime/config/config.ts';
+import type { Kubernetes, KubernetesRequest } from '../../runtime/kubernetes/kubernetes.ts';
 import { paper, sampleContext } from '../../test/fixtures/starters/context.ts';
 import { temporalAccessTo } from '../../test/fixtures/starters/temporal-access.ts';
 import { exitCodes } from '../command/exit-codes.ts';
+import { main } from '../main.ts';
 import { followSweep } from './read-sweep.ts';
 import { exitCodeOfSweep } from './sweep.ts';
 
@@ -72,4 +75,76 @@ test('a sweep that no worker answers for is not followed without end', async () 
 test('a sweep that goes on as another run is followed to its end', async () => {
   const { view } = await follow({ 'r-1': { status: 'CONTINUED_AS_NEW' }, 'r-2': { status: 'COMPLETED' } });
   expect(view).toMatchObject({ runId: 'r-2', status: 'Completed', message: 'ended as r-2' });
+});
+
+const providerId = 'vsphere://eu-1/4204cc2f-2f5c-bfb6-3d42-0c9e2f6a0b11';
+
+/**
+ * `drover sweep keep`, of which the last sweep has found worker-7.
+ *
+ * @param cluster uid of the cluster that Temporal belongs to; the kubeconfig leads to `own`
+ */
+async function keep(cluster: string, ...args: string[]) {
+  const written: unknown[] = [];
+  const request = async ({ method, path, body }: KubernetesRequest) => {
+    if (path.endsWith('/namespaces/kube-system')) return { metadata: { uid: 'own' } };
+    if (method === 'PATCH') written.push((body as { data: unknown }).data);
+    const note = JSON.stringify({ providerId, by: 'jane', reason: '', at: '2026-01-31T10:00:00Z' });
+    const data = { 'keep.vsphere.4204cc2f-2f5c-bfb6-3d42-0c9e2f6a0b11': note };
+    return { metadata: { name: 'drover-sweep' }, data };
+  };
+  const kubernetes = { server: 'https://kubernetes', request, close: async () => undefined };
+  const handle = {
+    describe: async () => ({ runId: 'r', status: { name: 'COMPLETED' }, startTime: new Date(0), closeTime: null }),
+    result: async () => ({
+      outcome: 'reconciled',
+      reason: 'OrphansHeld',
+      message: '',
+      candidates: [{ machineName: 'worker-7', providerId }],
+    }),
+  };
+  const { client } = temporalAccessTo({
+    connection: { close: async () => undefined },
+    workflowService: { describeNamespace: async () => ({}) },
+    schedule: { getHandle: () => ({ describe: async () => ({ action: { workflowId: `held-by/${cluster}` } }) }) },
+    workflow: { getHandle: () => handle },
+  });
+  const terminal = paper();
+  const code = await main(['sweep', 'keep', ...args], {
+    ...sampleContext(terminal),
+    loadConfig: async () => ({ config: parseConfig({ machines: { namespaces: ['shoot'] } }, {}, {}), file: null }),
+    openTemporal: async () => ({ client, address: 'a:1', namespace: 'n' }),
+    openKubernetes: async () => kubernetes as unknown as Kubernetes,
+  });
+  return { code, written, terminal };
+}
+
+test.each([
+  [
+    'is kept',
+    ['worker-7', '--reason', 'forensics'],
+    /^vsphere:\S+ is kept from sweeps of .* at https:\/\/kubernetes, /,
+  ],
+  [
+    'is kept no longer',
+    ['worker-7', '--lift'],
+    /^vsphere:\S+ is kept no longer from sweeps of .* at https:\/\/kubernetes;/,
+  ],
+])('a VM that %s by the name of an orphan is one of that cluster', async (_what, args, sentence) => {
+  const own = await keep('own', ...args);
+  expect([own.code, own.written.length]).toEqual([exitCodes.ok, 1]);
+  expect(own.terminal.stdout).toMatch(sentence);
+  const json = await keep('own', ...args, '--json');
+  expect(JSON.parse(json.terminal.stdout)).toMatchObject({ providerId });
+  expect(json.terminal.stderr).toMatch(sentence);
+
+  const other = await keep('other', ...args);
+  expect([other.code, other.written]).toEqual([exitCodes.refused, []]);
+  expect(other.terminal.stderr).toMatch(/belongs to another Kubernetes cluster/u);
+});
+
+test('a VM that is kept by its whole id needs no Temporal, and it says where it is kept', async () => {
+  const { code, written, terminal } = await keep('other', providerId);
+  expect([code, written.length]).toEqual([exitCodes.ok, 1]);
+  expect(terminal.stdout).toContain('sweeps of the Kubernetes cluster at https://kubernetes');
 });

@@ -13,7 +13,8 @@ import { type ExitCode, exitCodes } from '../command/exit-codes.ts';
 import { explainError } from '../command/explain-error.ts';
 import { updateRun } from '../command/give-command.ts';
 import { interruptible } from '../command/interruption.ts';
-import { withKubernetes } from '../command/kubernetes-access.ts';
+import { type KubernetesAccess, withKubernetes } from '../command/kubernetes-access.ts';
+import { refuseOtherCluster } from '../command/own-cluster.ts';
 import { withTemporal } from '../command/temporal-access.ts';
 import { printJson } from '../command/terminal.ts';
 import { whoRuns } from '../command/who.ts';
@@ -147,38 +148,46 @@ const keepCommand = (context: CommandContext): Command =>
         const { config } = await context.loadConfig();
         const { systemNamespace } = config.kubernetes;
         await withKubernetes({ context, config, abort }, async (access) => {
-          const objects = openObjects(await access.open());
+          const kubernetes = await access.open();
+          const objects = openObjects(kubernetes);
+          // A whole id asks no Temporal, so nothing else says whose sweeps heed it.
+          const sweeps = `sweeps of the Kubernetes cluster at ${oneLine(kubernetes.server)}`;
+          const tell = (kept: SweepKeep | null, sentence: string): void => {
+            if (!isJson(options)) return terminal.print(sentence);
+            printJson(terminal, kept);
+            terminal.remark(sentence);
+          };
           if (options.lift === true) {
             const { all } = await readKeeps(objects, systemNamespace, abort);
             const providerId = all.some((keep) => keep.providerId === id)
               ? id
-              : await idOf(context, id, options, abort);
+              : await idOf(access, context, id, options, abort);
             const lifted = await liftKeep(objects, systemNamespace, providerId, abort);
-            if (isJson(options)) return printJson(terminal, lifted);
-            return terminal.print(
+            return tell(
+              lifted,
               lifted === null
-                ? `${providerId} was not kept.`
-                : `${providerId} is kept no longer; the next sweep judges it.`,
+                ? `${providerId} was not kept from ${sweeps}.`
+                : `${providerId} is kept no longer from ${sweeps}; the next one judges it.`,
             );
           }
           const keep: SweepKeep = {
-            providerId: await idOf(context, id, options, abort),
+            providerId: await idOf(access, context, id, options, abort),
             by: whoRuns(options.as, context.env),
             reason: options.reason ?? '',
             at: formatTime(clock.now()),
           };
           await setKeep(objects, systemNamespace, keep, abort);
-          if (isJson(options)) printJson(terminal, keep);
-          else
-            terminal.print(
-              `${keep.providerId} is kept, whatever a sweep finds, until \`drover sweep keep ${keep.providerId} --lift\`.`,
-            );
+          tell(
+            keep,
+            `${keep.providerId} is kept from ${sweeps}, whatever they find, until \`drover sweep keep ${keep.providerId} --lift\`.`,
+          );
         });
       }),
     );
 
-/** Temporal is asked only where the id is not whole. */
+/** Temporal is asked only where the id is not whole: its sweep must be one of the cluster that keeps the VM. */
 async function idOf(
+  kubernetes: KubernetesAccess,
   context: CommandContext,
   text: string,
   { namespace }: CommonOptions,
@@ -189,6 +198,7 @@ async function idOf(
   } catch {
     return await withTemporal(context, abort, async (access) => {
       const of = namespaceOf(access.config, namespace);
+      await refuseOtherCluster(access, kubernetes);
       const found = await readSweep(access, of, { workflowId: orphanSweepId(of, access.config.cluster) });
       return findProviderId(text, found?.report ?? null);
     });
