@@ -40,8 +40,15 @@ export interface KubernetesAccess {
   /** Names of all Hypervisors. */
   hypervisors(): Promise<string[]>;
   createEviction(eviction: EvictionManifest): Promise<EvictionObject>;
-  /** Sets annotations, and leaves the others. */
-  annotate(eviction: string, annotations: Readonly<Record<string, string>>): Promise<EvictionObject>;
+  /**
+   * Sets annotations of that very Eviction, and leaves the others.
+   *
+   * @throws ObjectConflict where it is another version, or another Eviction of that name, by now
+   */
+  annotate(
+    eviction: Pick<EvictionObject, 'name' | 'uid' | 'resourceVersion'>,
+    annotations: Readonly<Record<string, string>>,
+  ): Promise<EvictionObject>;
   /** The Migration objects of the Eviction. */
   migrations(evictionUid: string): Promise<MigrationObject[]>;
   /** Every object of a kind that fits its schema, and the names of those that do not; of all namespaces, or of one. */
@@ -113,7 +120,8 @@ export function accessBy(open: () => Promise<Kubernetes>, config: Config, abort:
         throw droverFailure('ObjectConflict', `There is an Eviction ${manifest.metadata.name} already`);
       return made;
     },
-    annotate: (name, annotations) => patch(evictions, { name }, { metadata: { annotations } }),
+    annotate: ({ name, uid, resourceVersion }, annotations) =>
+      patch(evictions, { name, uid, resourceVersion }, { metadata: { annotations } }),
     migrations: async (evictionUid) =>
       (await objects()).listValid(
         typed(migration, migrationSchema.transform(describeMigration)),

@@ -1,7 +1,13 @@
 import { readEvictionAnnotations } from '../../contracts/eviction/annotations.ts';
 import type { Condition } from '../../contracts/conditions.ts';
 import { paper, sampleContext } from '../../test/fixtures/starters/context.ts';
-import { sampleEviction } from '../../test/fixtures/starters/eviction.ts';
+import {
+  acceptByOther,
+  evictionStore,
+  replaceEviction,
+  sampleEviction,
+  type StoredEviction,
+} from '../../test/fixtures/starters/eviction.ts';
 import { temporalAccessTo } from '../../test/fixtures/starters/temporal-access.ts';
 import { exitCodes } from '../command/exit-codes.ts';
 import { consentAnnotations, refuseAcceptance, reviveEviction, tellRevival } from './revive-eviction.ts';
@@ -162,4 +168,48 @@ test('what may not be accepted of an Eviction leaves it as it is', async () => {
       by,
     }),
   ).rejects.toMatchObject({ exitCode: exitCodes.refused });
+});
+
+/** drover accepts an obstacle and consents, of an Eviction that has no run. */
+async function accept(meanwhile: (stored: StoredEviction) => void) {
+  const { stored, kubernetes } = evictionStore(meanwhile);
+  const signalled: string[] = [];
+  const client = {
+    schedule: { getHandle: () => ({ describe: async () => ({ action: { workflowId: 'held-by/own' } }) }) },
+    workflow: {
+      signalWithStart: async (_type: string, { signalArgs: [{ uid }] }: { signalArgs: [{ uid: string }] }) => {
+        signalled.push(uid);
+        return { signaledRunId: 'r' };
+      },
+    },
+  };
+  const failure: unknown = await reviveEviction(temporalAccessTo(client), kubernetes, 'node-1', {
+    accept: ['CapacityShort'],
+    consent: ['cold-migrate'],
+    by,
+  }).then(
+    () => null,
+    (error: unknown) => error,
+  );
+  return { failure, signalled, annotations: stored.annotations };
+}
+
+test('what another user accepts at the same time stays', async () => {
+  const { failure, signalled, annotations } = await accept(acceptByOther);
+  expect([failure, signalled]).toEqual([null, ['u-1']]);
+  expect(annotations).toMatchObject({
+    'drover.dev/accept-obstacles': 'NoTargets,CapacityShort',
+    'drover.dev/consent': 'force-complete,cold-migrate',
+    'drover.dev/consent-by': expect.stringContaining(by),
+    'drover.dev/retry': expect.any(String),
+  });
+});
+
+test('nothing is accepted of an Eviction that has taken the place of the one that was read', async () => {
+  const { failure, signalled, annotations } = await accept(replaceEviction);
+  expect(failure).toMatchObject({
+    exitCode: exitCodes.refused,
+    message: expect.stringMatching(/^Eviction node-1 of node-1 was deleted meanwhile\. /u),
+  });
+  expect([signalled, annotations]).toEqual([[], {}]);
 });

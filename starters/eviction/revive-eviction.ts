@@ -2,6 +2,7 @@ import { findCondition } from '../../contracts/conditions.ts';
 import { readEvictionAnnotations } from '../../contracts/eviction/annotations.ts';
 import { evictingReasons, evictionConditions } from '../../contracts/eviction/conditions.ts';
 import { annotations } from '../../contracts/ids.ts';
+import { retryConflicts } from '../../runtime/kubernetes/retry-conflicts.ts';
 import { CommandError } from '../command/error.ts';
 import { chooseEviction, knownObstacles } from './eviction-description.ts';
 import type { EvictionObject } from './eviction-objects.ts';
@@ -36,13 +37,40 @@ export async function reviveEviction(
   refuseAcceptance(eviction, revival);
   await refuseOtherCluster(temporal, kubernetes);
   const nowMs = temporal.context.clock.now();
-  const revived = await kubernetes.annotate(eviction.name, {
-    ...consentAnnotations(eviction, revival, formatTime(nowMs)),
-    [annotations.retry]: new Date(nowMs).toISOString(),
+  const revived = await annotateEviction(kubernetes, eviction, (current) => {
+    refuseAcceptance(current, revival);
+    return {
+      ...consentAnnotations(current, revival, formatTime(nowMs)),
+      [annotations.retry]: new Date(nowMs).toISOString(),
+    };
   });
   await signalChange(temporal, revived, 'retry', revival.by);
   return revived;
 }
+
+/**
+ * Annotates the Eviction that was found. One that was made since under its name is another, of which nobody has
+ * accepted anything; what it says is read anew, so that nothing is lost of what another user accepts at the same time.
+ *
+ * @param decide what is written, of what the Eviction says now; is asked again where it changes meanwhile
+ * @throws CommandError refused where it is gone, or about to be; what `decide` throws
+ */
+export const annotateEviction = (
+  kubernetes: KubernetesAccess,
+  { uid, name, host }: EvictionObject,
+  decide: (eviction: EvictionObject) => Record<string, string>,
+): Promise<EvictionObject> =>
+  retryConflicts(async () => {
+    const eviction = (await kubernetes.evictions()).find((object) => object.uid === uid);
+    if (eviction === undefined)
+      throw new CommandError(
+        `Eviction ${name} of ${host} was deleted meanwhile. Nothing was written to any other.`,
+        exitCodes.refused,
+        `\`drover describe ${host}\` shows whether there is another one.`,
+      );
+    refuseDeleted(eviction);
+    return await kubernetes.annotate(eviction, decide(eviction));
+  });
 
 /**
  * Refuses to accept anything of an Eviction without a run that asks for nothing any more, as that would empty its host

@@ -1,6 +1,13 @@
+import { paper, sampleContext } from '../../test/fixtures/starters/context.ts';
+import {
+  acceptByOther,
+  evictionStore,
+  replaceEviction,
+  type StoredEviction,
+} from '../../test/fixtures/starters/eviction.ts';
 import { temporalAccessTo } from '../../test/fixtures/starters/temporal-access.ts';
 import { exitCodes } from '../command/exit-codes.ts';
-import { cancelEviction } from './steer.ts';
+import { acceptInRun, cancelEviction } from './steer.ts';
 
 const gone = Object.assign(new Error('workflow execution already completed'), { name: 'WorkflowNotFoundError' });
 
@@ -82,4 +89,56 @@ test.each<[what: string, links: Link[], message: RegExp]>([
     message: expect.stringMatching(message),
   });
   expect(told).toEqual([]);
+});
+
+/**
+ * A consent to the eviction that runs.
+ *
+ * @param slowly what others do while the run accepts an obstacle
+ */
+async function consent(
+  meanwhile: (stored: StoredEviction) => void,
+  slowly: (stored: StoredEviction) => void = () => undefined,
+) {
+  const { stored, kubernetes } = evictionStore(meanwhile);
+  const client = {
+    schedule: { getHandle: () => ({ describe: async () => ({ action: { workflowId: 'held-by/own' } }) }) },
+    workflow: {
+      getHandle: () => ({
+        query: async () => ({ eviction: 'node-1' }),
+        executeUpdate: async () => {
+          slowly(stored);
+          return 'Accepted.';
+        },
+      }),
+      signalWithStart: async () => ({ signaledRunId: 'r' }),
+    },
+  };
+  const temporal = { ...temporalAccessTo(client), context: sampleContext(paper()) };
+  const given = { accept: ['CapacityShort'], consent: ['cold-migrate'], by: 'alice' };
+  const failure: unknown = await acceptInRun(temporal, kubernetes, 'node-1', given).then(
+    () => null,
+    (error: unknown) => error,
+  );
+  return { failure, annotations: stored.annotations };
+}
+
+test('a consent keeps what another user consents to at the same time', async () => {
+  for (const { failure, annotations } of [
+    await consent(acceptByOther),
+    await consent(() => undefined, acceptByOther),
+  ]) {
+    expect(failure).toBeNull();
+    expect(annotations['drover.dev/consent']).toBe('force-complete,cold-migrate');
+  }
+});
+
+test('a consent is recorded on no Eviction that was made since', async () => {
+  for (const { failure, annotations } of [
+    await consent(replaceEviction),
+    await consent(() => undefined, replaceEviction),
+  ]) {
+    expect(failure).toMatchObject({ exitCode: exitCodes.refused });
+    expect(annotations).toEqual({});
+  }
 });

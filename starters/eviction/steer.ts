@@ -24,7 +24,14 @@ import { whoRuns } from '../command/who.ts';
 import { formatTime } from '../render/duration.ts';
 import { servedEviction } from './eviction-description.ts';
 import type { EvictionObject } from './eviction-objects.ts';
-import { consentAnnotations, refuseDeleted, type Revival, reviveEviction, tellRevival } from './revive-eviction.ts';
+import {
+  annotateEviction,
+  consentAnnotations,
+  refuseDeleted,
+  type Revival,
+  reviveEviction,
+  tellRevival,
+} from './revive-eviction.ts';
 import { signalChange } from './start-eviction.ts';
 
 export const pauseCommand = (context: CommandContext): Command =>
@@ -231,7 +238,7 @@ async function acceptAll(
 }
 
 /** Obstacles are the run's to know, consent is the Eviction's to record. */
-async function acceptInRun(
+export async function acceptInRun(
   temporal: TemporalAccess,
   kubernetes: KubernetesAccess,
   host: string,
@@ -244,8 +251,10 @@ async function acceptInRun(
   for (const obstacle of accept)
     terminal.print(await commandRun(temporal, host, messages.acceptObstacle, { obstacle, by }));
   if (eviction === null) return;
-  const consented = consentAnnotations(eviction, { accept: [], consent, by }, formatTime(clock.now()));
-  const changed = await kubernetes.annotate(eviction.name, consented);
+  const changed = await annotateEviction(kubernetes, eviction, (current) => {
+    if (current.reconciled) throw hasEnded(host);
+    return consentAnnotations(current, { accept: [], consent, by }, formatTime(clock.now()));
+  });
   await signalChange(temporal, changed, 'annotations', by);
   terminal.print(`Eviction ${eviction.name} records the consent of ${by}: ${consent.join(', ')}.`);
 }
@@ -263,13 +272,18 @@ async function findServed(
   const ofHost = evictions.filter((object) => object.host === host);
   const eviction = servedEviction(ofHost, progress?.eviction ?? null);
   if (eviction === null)
-    throw new CommandError(
-      ofHost.some(({ reconciled }) => !reconciled)
-        ? `Which Eviction of ${host} its run serves is not known now. Nothing was recorded.`
-        : `The eviction of ${host} has ended. Nothing was recorded.`,
-      exitCodes.refused,
-      `Try again in a moment; \`drover describe ${host}\` shows its state.`,
-    );
+    throw ofHost.some(({ reconciled }) => !reconciled)
+      ? notRecorded(host, `Which Eviction of ${host} its run serves is not known now.`)
+      : hasEnded(host);
   refuseDeleted(eviction);
   return eviction;
 }
+
+const hasEnded = (host: string): CommandError => notRecorded(host, `The eviction of ${host} has ended.`);
+
+const notRecorded = (host: string, why: string): CommandError =>
+  new CommandError(
+    `${why} Nothing was recorded.`,
+    exitCodes.refused,
+    `Try again in a moment; \`drover describe ${host}\` shows its state.`,
+  );
