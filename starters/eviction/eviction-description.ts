@@ -10,8 +10,10 @@ import type { Situation } from '../command/next-commands.ts';
 /** Everything that is known of one host and its eviction; also the JSON of `drover describe --json`. */
 export interface EvictionDescription {
   host: string;
-  /** The last run that Temporal knows; null when it never ran, or too long ago. */
+  /** The last run that Temporal knows; null when it never ran, or too long ago, or where runs are not known. */
   run: EvictionRun | null;
+  /** False: Temporal cannot be asked, so what it has of the host is missing below, and not known to be none. */
+  runsKnown: boolean;
   /** What the run answers, or answered last; null when no worker answers. */
   progress: Answer;
   /** How the last run ended; null while it runs. */
@@ -29,7 +31,7 @@ export interface EvictionDescription {
    * be read.
    */
   hypervisor: HypervisorDescription | null;
-  /** The run that deals with the failure of the host; null where none is open. */
+  /** The run that deals with the failure of the host; null where none is open, or runs are not known. */
   failure: FailureDescription | null;
   /** Every `drover stop` that holds this eviction or the lifecycle up, as a sentence. */
   stops: string[];

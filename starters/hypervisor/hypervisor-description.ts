@@ -30,16 +30,15 @@ export function readTakenAway({ conditions }: Pick<HypervisorObject, 'conditions
 /** A worker may be gone; the object is shown all the same. */
 const progressTimeoutMs = 5_000;
 
-/** Finds the run that drives it. */
-export async function describeHypervisorRun(
+/** The run that drives a hypervisor, and the link to it. */
+export async function findHypervisorRun(
   temporal: TemporalAccess,
-  object: HypervisorObject,
-): Promise<HypervisorDescription> {
-  const workflowId = hypervisorId(object.name, temporal.config.cluster);
+  name: string,
+): Promise<Pick<HypervisorDescription, 'run' | 'webUi'>> {
+  const workflowId = hypervisorId(name, temporal.config.cluster);
   const run = await openRun(temporal, workflowId);
   const { namespace, context } = temporal;
-  const webUi = run === null ? null : webUiLink(namespace, workflowId, run.runId, context.env);
-  return { object, run, takenAwayAt: readTakenAway(object), webUi };
+  return { run, webUi: run === null ? null : webUiLink(namespace, workflowId, run.runId, context.env) };
 }
 
 async function openRun(temporal: TemporalAccess, workflowId: string): Promise<HypervisorDescription['run']> {

@@ -16,7 +16,7 @@ import { explainError } from '../command/explain-error.ts';
 import type { HypervisorObject } from '../hypervisor/hypervisor-objects.ts';
 import { hypervisorAccess } from '../hypervisor/hypervisor-access.ts';
 import type { HypervisorDescription } from '../hypervisor/hypervisor-description.ts';
-import { describeHypervisorRun } from '../hypervisor/hypervisor-description.ts';
+import { findHypervisorRun, readTakenAway } from '../hypervisor/hypervisor-description.ts';
 import { lifecycleOf } from '../command/lifecycle-condition.ts';
 import { interruptible } from '../command/interruption.ts';
 import type { KubernetesAccess } from '../command/kubernetes-access.ts';
@@ -72,63 +72,113 @@ export const describeCommand = (context: CommandContext): Command =>
     );
 
 const describeHost = (context: CommandContext, host: string, json: boolean): Promise<void> =>
-  interruptible(context, (abort) =>
-    withTemporal(context, abort, (temporal) =>
-      withKubernetes(temporal, async (kubernetes) => {
-        const { terminal, clock } = context;
-        const description = await gather(temporal, kubernetes, host);
-        if (json) return printJson(terminal, description);
-        const lines = renderDescription(description, clock.now(), terminal.paint, terminal.widthColumns());
-        for (const line of lines) terminal.print(line);
-      }),
-    ),
-  );
+  interruptible(context, async (abort) => {
+    const { config } = await context.loadConfig();
+    await withKubernetes({ context, config, abort }, async (kubernetes) => {
+      const { terminal, clock } = context;
+      const description = await gather({ context, config, abort }, kubernetes, host);
+      if (json) return printJson(terminal, description);
+      const lines = renderDescription(description, clock.now(), terminal.paint, terminal.widthColumns());
+      for (const line of lines) terminal.print(line);
+    });
+  });
 
+type Reading = Pick<TemporalAccess, 'context' | 'config' | 'abort'>;
+
+/** Kubernetes and Temporal each do without the other. */
 export async function gather(
-  temporal: TemporalAccess,
+  reading: Reading,
   kubernetes: KubernetesAccess,
   host: string,
 ): Promise<EvictionDescription> {
-  const [runs, evictions, read, stops, failure] = await Promise.all([
-    listRunsOf(temporal, host),
+  const { abort } = reading;
+  const [ofTemporal, evictions, ofHypervisor, stops] = await Promise.all([
+    readRuns(reading, host),
     readEvictions(kubernetes),
-    readHypervisor(temporal, kubernetes, host),
-    findHoldingStops(kubernetes, temporal, ['Eviction', 'Hypervisor']),
-    describeFailureRun(temporal, host),
+    readHypervisor(kubernetes, host, abort),
+    findHoldingStops(kubernetes, reading, ['Eviction', 'Hypervisor']),
   ]);
-  const { hypervisor } = read;
-  const ofHost = evictions.objects.filter((object) => object.host === host);
-  const [run = null, ...earlier] = runs;
+  const { run, progress, ending, earlier, failure, ofLifecycle, webUi } = ofTemporal.known ?? noRuns;
+  const { object } = ofHypervisor;
+  const ofHost = evictions.objects.filter((one) => one.host === host);
   const isEvicted = run !== null || ofHost.length > 0;
-  const problems = [evictions.problem, read.problem].filter((problem) => problem !== null);
-  if (!isEvicted && hypervisor === null && failure === null && problems.length === 0) throw unknownHost(host);
+  const problems = [ofTemporal.problem, evictions.problem, ofHypervisor.problem].filter((problem) => problem !== null);
+  if (!isEvicted && object === null && failure === null && problems.length === 0) throw unknownHost(host);
 
-  const progress =
-    run === null
-      ? null
-      : run.status === 'Running'
-        ? await askProgress(temporal, run)
-        : await finalProgress(temporal, run.workflowId, run.runId);
-  const ending = run === null || run.status === 'Running' ? null : await readEndingOf(temporal, run);
   const eviction = chooseEviction(ofHost, progress?.eviction ?? ending?.result?.eviction ?? null);
-  const migrations = await readMigrations(temporal, kubernetes, eviction);
+  const migrations = await readMigrations(kubernetes, eviction, abort);
   return {
     host,
     run,
+    runsKnown: ofTemporal.known !== null,
     progress,
     ending: ending === null ? null : withStory(ending, eviction),
     migrations: migrations.objects,
     eviction,
-    others: ofHost.filter((object) => object !== eviction && !object.reconciled),
+    others: ofHost.filter((one) => one !== eviction && !one.reconciled),
+    earlier,
+    // Where drover does not drive it, there is nothing to show besides an eviction.
+    hypervisor:
+      object === null || (isEvicted && lifecycleOf(object) === undefined)
+        ? null
+        : { object, ...ofLifecycle, takenAwayAt: readTakenAway(object) },
+    failure,
+    stops: stops.sentences,
+    webUi,
+    problems: [...problems, migrations.problem, stops.problem].filter((sentence) => sentence !== null),
+  };
+}
+
+/** What Temporal has of a host. */
+interface HostRuns extends Pick<EvictionDescription, 'run' | 'progress' | 'ending' | 'earlier' | 'failure' | 'webUi'> {
+  ofLifecycle: Pick<HypervisorDescription, 'run' | 'webUi'>;
+}
+
+const noRuns: HostRuns = {
+  run: null,
+  progress: null,
+  ending: null,
+  earlier: [],
+  failure: null,
+  ofLifecycle: { run: null, webUi: null },
+  webUi: null,
+};
+
+/** With what is wrong where it cannot be read: what Kubernetes has is worth showing without. */
+async function readRuns(
+  { context, abort }: Reading,
+  host: string,
+): Promise<{ known: HostRuns | null; problem: string | null }> {
+  try {
+    return { known: await withTemporal(context, abort, (temporal) => askRuns(temporal, host)), problem: null };
+  } catch (error) {
+    abort.throwIfAborted();
+    return { known: null, problem: `Runs of ${host}: ${explainError(error).message}` };
+  }
+}
+
+async function askRuns(temporal: TemporalAccess, host: string): Promise<HostRuns> {
+  const [[run = null, ...earlier], failure, ofLifecycle] = await Promise.all([
+    listRunsOf(temporal, host),
+    describeFailureRun(temporal, host),
+    findHypervisorRun(temporal, host),
+  ]);
+  const isOpen = run?.status === 'Running';
+  return {
+    run,
+    progress:
+      run === null
+        ? null
+        : isOpen
+          ? await askProgress(temporal, run)
+          : await finalProgress(temporal, run.workflowId, run.runId),
+    ending: run === null || isOpen ? null : await readEndingOf(temporal, run),
     earlier: await Promise.all(
       earlier.slice(0, earlierRuns).map(async (past) => ({ run: past, ending: await readEndingOf(temporal, past) })),
     ),
-    // Where drover does not drive it, there is nothing to show besides an eviction.
-    hypervisor: hypervisor === null || (isEvicted && lifecycleOf(hypervisor.object) === undefined) ? null : hypervisor,
     failure,
-    stops: stops.sentences,
+    ofLifecycle,
     webUi: run === null ? null : webUiLink(temporal.namespace, run.workflowId, run.runId, temporal.context.env),
-    problems: [...problems, migrations.problem, stops.problem].filter((sentence) => sentence !== null),
   };
 }
 
@@ -150,31 +200,29 @@ const unknownHost = (host: string): CommandError =>
 
 /** What of its Hypervisor can be shown, or why there is none to show. */
 async function readHypervisor(
-  temporal: TemporalAccess,
   kubernetes: KubernetesAccess,
   host: string,
-): Promise<{ hypervisor: HypervisorDescription | null; problem: string | null }> {
-  let object: HypervisorObject | null;
+  abort: AbortSignal,
+): Promise<{ object: HypervisorObject | null; problem: string | null }> {
   try {
-    object = await hypervisorAccess(kubernetes).read(host);
+    return { object: await hypervisorAccess(kubernetes).read(host), problem: null };
   } catch (error) {
-    temporal.abort.throwIfAborted();
-    return { hypervisor: null, problem: `Hypervisor ${host}: ${explainError(error).message}` };
+    abort.throwIfAborted();
+    return { object: null, problem: `Hypervisor ${host}: ${explainError(error).message}` };
   }
-  return { hypervisor: object === null ? null : await describeHypervisorRun(temporal, object), problem: null };
 }
 
 /** The same of the Migrations of an Eviction. */
 async function readMigrations(
-  temporal: TemporalAccess,
   kubernetes: KubernetesAccess,
   eviction: EvictionObject | null,
+  abort: AbortSignal,
 ): Promise<{ objects: MigrationObject[]; problem: string | null }> {
   if (eviction === null) return { objects: [], problem: null };
   try {
     return { objects: await kubernetes.migrations(eviction.uid), problem: null };
   } catch (error) {
-    temporal.abort.throwIfAborted();
+    abort.throwIfAborted();
     return { objects: [], problem: `Migrations of Eviction ${eviction.name}: ${explainError(error).message}` };
   }
 }

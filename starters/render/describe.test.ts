@@ -32,6 +32,7 @@ const eviction = sampleEviction({
 const description = (facts: Partial<EvictionDescription> = {}): EvictionDescription => ({
   host: 'node-1',
   run,
+  runsKnown: true,
   progress: sampleProgress(),
   ending: null,
   eviction,
@@ -135,6 +136,18 @@ test.each<[why: string, facts: Partial<EvictionDescription>, headline: string, c
     'node-1: nothing is known of an eviction',
     'drover evict node-1',
   ],
+  [
+    'no Temporal',
+    { run: null, runsKnown: false, progress: null },
+    'node-1: Eviction node-1 says Running for 4m, and whether it runs is not known',
+    'drover doctor',
+  ],
+  [
+    'no Temporal, and no word of a run',
+    { run: null, runsKnown: false, progress: null, eviction: { ...eviction, conditions: [] } },
+    'node-1: Eviction node-1 has said nothing yet, and whether it runs is not known',
+    'drover doctor',
+  ],
 ])('%s', (_why, facts, headline, command) => {
   const lines = render(facts);
   expect(lines[0]).toBe(headline);
@@ -165,6 +178,20 @@ test('the Migration objects stand in for a worker', () => {
     expect.arrayContaining(['Migrations', expect.stringMatching(/^i-1 +completed +node-1 +node-2 +█+ 100%$/)]),
   );
   expect(render({ migrations })).not.toContain('Migrations');
+});
+
+test('without Temporal nothing is advised that follows from a run', () => {
+  const away = { run: null, runsKnown: false, progress: null };
+  const advised = (facts: Partial<EvictionDescription>): string[] => {
+    const lines = render(facts);
+    return lines.slice(lines.indexOf('What you can do') + 1).map((line) => line.trim().split('  ')[0] ?? '');
+  };
+  expect(advised({ ...away, stops: ['everything, by bob: power work'] })).toEqual([
+    'drover doctor',
+    'drover stop --show',
+    'drover stop --lift',
+  ]);
+  expect(advised({ ...away, eviction: null, hypervisor: ofHypervisor() })[0]).toBe('drover doctor');
 });
 
 test('what cannot be read is said', () => {

@@ -1,10 +1,10 @@
 import { findCondition } from '../../contracts/conditions.ts';
-import { onTimeReasons } from '../../contracts/eviction/conditions.ts';
+import { evictionConditions, onTimeReasons } from '../../contracts/eviction/conditions.ts';
 import type { EvictionProgress } from '../../contracts/eviction/eviction.ts';
 import { annotations } from '../../contracts/ids.ts';
 import type { EvictionDescription } from '../eviction/eviction-description.ts';
 import { situationOf } from '../eviction/eviction-description.ts';
-import type { MigrationObject } from '../eviction/eviction-objects.ts';
+import type { EvictionObject, MigrationObject } from '../eviction/eviction-objects.ts';
 import type { NextCommand } from '../command/next-commands.ts';
 import { liftStop, nextCommands } from '../command/next-commands.ts';
 import { hypervisorCommands } from '../hypervisor/hypervisor-commands.ts';
@@ -56,7 +56,15 @@ export function renderDescription(
       ...problems,
       ...section(
         'What you can do',
-        renderNextCommands([...liftStops(description), ...forFailure, ...hypervisorCommands(hypervisor.object)], paint),
+        renderNextCommands(
+          [
+            ...findTemporal(description),
+            ...liftStops(description),
+            ...forFailure,
+            ...hypervisorCommands(hypervisor.object),
+          ],
+          paint,
+        ),
       ),
     ];
   }
@@ -87,7 +95,10 @@ export function renderDescription(
 
 /** Those for the Hypervisor first where that is what needs attention; one that both name is shown once. */
 function allCommands(description: EvictionDescription): NextCommand[] {
-  const ofEviction = nextCommands(situationOf(description));
+  // Which of them help follows from the run.
+  const ofEviction = description.runsKnown
+    ? nextCommands(situationOf(description))
+    : [...findTemporal(description), ...liftStops(description)];
   const { hypervisor } = description;
   if (hypervisor === null) return ofEviction;
   const ofHypervisor = hypervisorCommands(hypervisor.object);
@@ -98,8 +109,11 @@ function allCommands(description: EvictionDescription): NextCommand[] {
   return all.filter(({ command }, index) => all.findIndex((other) => other.command === command) === index);
 }
 
+const findTemporal = ({ runsKnown }: EvictionDescription): NextCommand[] =>
+  runsKnown ? [] : [{ command: 'drover doctor', why: 'see why Temporal cannot be asked' }];
+
 function renderHeadline(
-  { host, run, progress, ending, eviction }: EvictionDescription,
+  { host, run, runsKnown, progress, ending, eviction }: EvictionDescription,
   nowMs: number,
   paint: Paint,
 ): string {
@@ -108,11 +122,22 @@ function renderHeadline(
     return `${name}: ${paint(phaseStyle(progress.phase), phaseWord(progress))} for ${formatAge(progress.since, nowMs)}`;
   if (run?.status === 'Running')
     return `${name}: ${paint('warning', `running for ${formatAge(run.startedAt, nowMs)}, but no worker answers for it`)}`;
+  if (!runsKnown && eviction !== null)
+    return `${name}: ${paint('warning', `Eviction ${oneLine(eviction.name)} ${lastSaid(eviction, nowMs)}, and whether it runs is not known`)}`;
   if (eviction !== null && !eviction.reconciled)
     return `${name}: ${paint('warning', `Eviction ${oneLine(eviction.name)} waits for a run since ${formatAge(eviction.createdAt, nowMs)}`)}`;
   if (run !== null && ending !== null)
     return `${name}: ${paint(phaseStyle(ending.outcome), ending.outcome)} ${formatAge(run.endedAt, nowMs)} ago`;
   return `${name}: nothing is known of an eviction`;
+}
+
+/** What its run has written last. */
+function lastSaid({ conditions }: EvictionObject, nowMs: number): string {
+  const said =
+    findCondition(conditions, evictionConditions.evicting) ?? findCondition(conditions, evictionConditions.observed);
+  return said === undefined
+    ? 'has said nothing yet'
+    : `says ${oneLine(said.reason)} for ${formatAge(said.lastTransitionTime, nowMs)}`;
 }
 
 function renderFields(description: EvictionDescription, nowMs: number, paint: Paint): string[] {
