@@ -18,13 +18,27 @@ const image = z
 /** Reachable from this machine only. */
 const loopbackPort = z.string().regex(/^127\.0\.0\.1:\d{2,5}:\d{2,5}$/u, 'bind to 127.0.0.1');
 
+/** As `SOURCE:TARGET[:ro]`, also where it is written out. */
+const mount = z.union([
+  z.string().regex(/^[^:]+:\/[^:]+(:ro)?$/u),
+  z
+    .strictObject({
+      type: z.literal('bind'),
+      source: z.string(),
+      target: z.string().startsWith('/'),
+      read_only: z.literal(true),
+      bind: z.strictObject({ create_host_path: z.literal(false) }),
+    })
+    .transform(({ source, target }) => `${source}:${target}:ro`),
+]);
+
 const service = z
   .strictObject({
     image,
     build: z.string().optional(),
     user: z
       .string()
-      .regex(/^\$\{DROVER_USER:-[1-9]\d*:[1-9]\d*\}$/u)
+      .regex(/^\$\{DROVER_UID:-[1-9]\d*:[1-9]\d*\}$/u)
       .optional(),
     restart: z.string().regex(/^(no|always|unless-stopped|on-failure(:\d+)?)$/u),
     depends_on: z
@@ -37,7 +51,7 @@ const service = z
     entrypoint: z.array(z.string()).optional(),
     command: z.array(z.string()).optional(),
     ports: z.array(loopbackPort).optional(),
-    volumes: z.array(z.string().regex(/^[^:]+:\/[^:]+(:ro)?$/u)).optional(),
+    volumes: z.array(mount).optional(),
     healthcheck: z
       .strictObject({
         test: z.tuple([z.enum(['CMD', 'CMD-SHELL'])], z.string()),
