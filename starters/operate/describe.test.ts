@@ -77,8 +77,19 @@ describe('without Temporal', () => {
     expect(found.stops).toEqual([expect.stringMatching(/stopped by jane/u)]);
   });
 
-  test('a host of which Kubernetes has nothing may be there', async () => {
-    expect(await described({})).toMatchObject({ ...noRun, eviction: null, hypervisor: null });
+  test('a host of which Kubernetes has nothing may be there: why Temporal was not asked is the error', async () => {
+    await expect(described({})).rejects.toThrow(/^Temporal at a:1 cannot be reached/u);
+    const away = () => forbidden('objects');
+    await expect(described({ evictions: away, get: away })).rejects.toThrow(/^Temporal at a:1 cannot be reached/u);
+  });
+
+  test('a Hypervisor is shown, and whether its host is evicted is not known', async () => {
+    const object = sampleHypervisor();
+    expect(await described({ get: async () => object })).toMatchObject({
+      ...noRun,
+      eviction: null,
+      hypervisor: { object },
+    });
   });
 
   test('the command says what it could not read, and how to find out why', async () => {

@@ -102,7 +102,10 @@ export async function gather(
   const { object } = ofHypervisor;
   const ofHost = evictions.objects.filter((one) => one.host === host);
   const isEvicted = run !== null || ofHost.length > 0;
-  const problems = [ofTemporal.problem, evictions.problem, ofHypervisor.problem].filter((problem) => problem !== null);
+  // Of nothing that is known, no page can be made.
+  if (ofTemporal.known === null && !isEvicted && object === null) throw ofTemporal.error;
+  const unknown = ofTemporal.known === null ? `Runs of ${host}: ${explainError(ofTemporal.error).message}` : null;
+  const problems = [unknown, evictions.problem, ofHypervisor.problem].filter((problem) => problem !== null);
   if (!isEvicted && object === null && failure === null && problems.length === 0) throw unknownHost(host);
 
   const eviction = chooseEviction(ofHost, progress?.eviction ?? ending?.result?.eviction ?? null);
@@ -148,12 +151,12 @@ const noRuns: HostRuns = {
 async function readRuns(
   { context, abort }: Reading,
   host: string,
-): Promise<{ known: HostRuns | null; problem: string | null }> {
+): Promise<{ known: HostRuns } | { known: null; error: unknown }> {
   try {
-    return { known: await withTemporal(context, abort, (temporal) => askRuns(temporal, host)), problem: null };
+    return { known: await withTemporal(context, abort, (temporal) => askRuns(temporal, host)) };
   } catch (error) {
     abort.throwIfAborted();
-    return { known: null, problem: `Runs of ${host}: ${explainError(error).message}` };
+    return { known: null, error };
   }
 }
 

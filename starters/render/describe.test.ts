@@ -143,6 +143,12 @@ test.each<[why: string, facts: Partial<EvictionDescription>, headline: string, c
     'drover doctor',
   ],
   [
+    'no Temporal, and no Eviction',
+    { run: null, runsKnown: false, progress: null, eviction: null },
+    'node-1: whether it is evicted is not known',
+    'drover doctor',
+  ],
+  [
     'no Temporal, and no word of a run',
     { run: null, runsKnown: false, progress: null, eviction: { ...eviction, conditions: [] } },
     'node-1: Eviction node-1 has said nothing yet, and whether it runs is not known',

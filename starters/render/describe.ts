@@ -124,6 +124,7 @@ function renderHeadline(
     return `${name}: ${paint('warning', `running for ${formatAge(run.startedAt, nowMs)}, but no worker answers for it`)}`;
   if (!runsKnown && eviction !== null)
     return `${name}: ${paint('warning', `Eviction ${oneLine(eviction.name)} ${lastSaid(eviction, nowMs)}, and whether it runs is not known`)}`;
+  if (!runsKnown) return `${name}: ${paint('warning', 'whether it is evicted is not known')}`;
   if (eviction !== null && !eviction.reconciled)
     return `${name}: ${paint('warning', `Eviction ${oneLine(eviction.name)} waits for a run since ${formatAge(eviction.createdAt, nowMs)}`)}`;
   if (run !== null && ending !== null)
