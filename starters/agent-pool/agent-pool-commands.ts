@@ -38,22 +38,28 @@ const retry = (pool: AgentPoolObject, why: string): NextCommand => ({
 const look = (command: string, why: string): NextCommand => ({ command, why });
 
 function forHeld(pool: AgentPoolObject, held: AgentPoolDescription['held']): NextCommand[] {
-  const waitFor = (what: string) => held.filter(({ waitsFor }) => waitsFor === what).slice(0, examples);
+  const waitFor = (what: string) => held.filter(({ waitsFor }) => waitsFor === what);
   return [
     ...(held.some((one) => waitsForApproval(one) && !isStray(one))
       ? [look(`drover pools approve ${fullName(pool)}`, 'let those go that wait for an approval now')]
       : []),
     ...waitFor('ApprovalRequired')
       .filter((one) => isStray(one) && isObjectName(one.name))
+      .slice(0, examples)
       .map(({ name }) =>
         look(
           `drover pools approve ${fullName(pool)} ${name}`,
           'let this VM go, once it is known that it is not in use',
         ),
       ),
-    ...waitFor('AgentBound').map(({ name }) =>
-      look(`kubectl describe vsphereagent -n ${pool.namespace} ${name}`, 'see which Agent it is, and who has bound it'),
-    ),
+    ...waitFor('AgentBound')
+      .slice(0, examples)
+      .map(({ name }) =>
+        look(
+          `kubectl describe vsphereagent -n ${pool.namespace} ${name}`,
+          'see which Agent it is, and who has bound it',
+        ),
+      ),
     ...(pool.deleting && waitFor('MachinePresent').length > 0
       ? [
           look(

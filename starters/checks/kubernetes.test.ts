@@ -74,7 +74,7 @@ test('who may not read definitions is not told of a kind that is missing when ku
 test('whose it is, where it is another operator’s: its own is not overwritten', async () => {
   const found = await advised(withoutVersions);
   expect(found.get('hypervisors.kvm.cloud.sap')).toBe(
-    '`kubectl diff -f deploy/crds/kvm.cloud.sap_hypervisors.yaml` shows the difference, `kubectl apply --server-side --force-conflicts -f deploy/crds/kvm.cloud.sap_hypervisors.yaml` mends it.',
+    '`kubectl diff -f deploy/crds/kvm.cloud.sap_hypervisors.yaml` shows the difference, `kubectl apply --server-side --force-conflicts -f deploy/crds/kvm.cloud.sap_hypervisors.yaml` mends it, once the operator that drover replaces is stopped.',
   );
   expect(found.get('datavolumes.cdi.kubevirt.io')).toMatch(
     /^It is CDI’s: do not apply drover’s where CDI installs its own\. Else `kubectl diff/u,

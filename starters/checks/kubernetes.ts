@@ -103,8 +103,10 @@ export function adviseDefinition(
   const file = `deploy/${definitionFile(definition)}`;
   const owner = owners[definition.group];
   // The chart of the operator that drover replaces is another manager of its fields.
-  const force = owner === undefined && verb === 'mends' ? ' --force-conflicts' : '';
-  const apply = `\`kubectl apply --server-side${force} -f ${file}\` ${verb} it`;
+  const isShared = owner === undefined && verb === 'mends';
+  const apply = isShared
+    ? `\`kubectl apply --server-side --force-conflicts -f ${file}\` ${verb} it, once the operator that drover replaces is stopped`
+    : `\`kubectl apply --server-side -f ${file}\` ${verb} it`;
   const advice = verb === 'installs' ? `${apply}.` : `\`kubectl diff -f ${file}\` shows the difference, ${apply}.`;
   return owner === undefined
     ? advice

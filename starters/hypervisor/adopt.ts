@@ -84,7 +84,7 @@ export async function adopt(
 const whoseGuards =
   'Whether drover itself holds these drains back (hypervisor.guardsDrain) is not known without its settings.';
 const giveSettings =
-  'Give the settings that the workers have: DROVER_CONFIG=/path/to/drover.yaml. Hosts that are forced down alone need none: name them.';
+  'Give the settings that the workers have, an empty file where they have none: DROVER_CONFIG=/path/to/drover.yaml. Hosts that are forced down alone need none: name them.';
 
 /** The run takes it back on this. */
 export const liftConsent = (
