@@ -49,7 +49,7 @@ const commands: Record<string, CommandEntry> = {
   },
   watch: {
     group: evictions,
-    summary: 'follow one until it ends',
+    summary: 'follow one until it ends, or its host is empty',
     load: async () => (await import('./eviction/follow.ts')).watchCommand,
   },
   cancel: {

@@ -41,7 +41,10 @@ export const evictCommand = (context: CommandContext): Command =>
     'Empties a host: disables its compute service and moves its instances, one by one or a few at a time. An Eviction of that host says how it goes.',
     [
       ['drover evict node-1 --reason "broken DIMM"', 'start it, and see what the preflight finds'],
-      ['drover evict node-1 --reason "firmware" --cause rolling-update --watch', 'and follow it to its end'],
+      [
+        'drover evict node-1 --reason "firmware" --cause rolling-update --watch',
+        'and follow it until the host is empty',
+      ],
       [
         'drover evict node-1 --reason "lease ends" --cause decommission --deadline 4h',
         'the largest first, with the time in sight',
@@ -75,8 +78,10 @@ export const evictCommand = (context: CommandContext): Command =>
       collectConsents,
     )
     .option('--observe', 'plan and publish, change nothing')
-    .addOption(new Option('--wait', 'wait for the end').conflicts('watch'))
-    .option('--watch', 'follow it to its end, as `drover watch` does')
+    .addOption(
+      new Option('--wait', 'wait for the end, or in a rolling update until the host is empty').conflicts('watch'),
+    )
+    .option('--watch', 'follow it so long, as `drover watch` does')
     .addOption(asOption())
     .action((host: string, options: EvictOptions, command: Command) =>
       interruptible(context, (abort) =>

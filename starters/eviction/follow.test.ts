@@ -91,6 +91,16 @@ test.each<[why: string, percents: Record<string, number> | Error, percent: numbe
   expect(shown).toEqual([percent]);
 });
 
+test('it goes on while the Node is back and the host is being enabled', async () => {
+  const progress = sampleProgress({ phase: 'ReEnabling', waitingFor: null });
+  const observations: Observed[] = [
+    { state: 'running', progress },
+    { state: 'ended', ending, endedAt: ago(0), leftDisabled: false, progress: null },
+  ];
+  const view = { show: () => undefined, remark: () => undefined, end: () => undefined };
+  await expect(follow(playing(observations), view, options())).resolves.toMatchObject({ ending });
+});
+
 test('it ends when the host is empty, and only the return of its Node is awaited', async () => {
   const waitingFor = 'Node node-1 to come back';
   const progress = sampleProgress({ hypervisor: 'node-1', phase: 'ReEnabling', waitingFor, since: ago(600) });

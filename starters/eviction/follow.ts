@@ -82,8 +82,8 @@ export async function follow(
     }
     wasUnderWay ||= observed !== null;
     if (observed?.state === 'waiting') remark(observed.message);
-    if (observed?.state === 'running' && observed.progress?.phase === 'ReEnabling') {
-      const ending = emptied(observed.progress);
+    const ending = observed?.state === 'running' ? emptied(observed.progress) : null;
+    if (observed?.state === 'running' && ending !== null) {
       view.end(ending, observed.progress);
       return { ending, endedBefore: null };
     }
@@ -99,11 +99,13 @@ export async function follow(
   }
 }
 
-const emptied = ({ hypervisor, waitingFor }: EvictionProgress): Ending => ({
-  outcome: 'Succeeded',
-  message: `${hypervisor} is empty and disabled. Its run goes on, to enable it again: it waits for ${waitingFor ?? 'its Node'}`,
-  result: null,
-});
+/** Null: it is under way, or the Node is back and the host is being enabled. */
+function emptied(progress: Answer): Ending | null {
+  if (progress?.phase !== 'ReEnabling' || progress.waitingFor === null) return null;
+  const { hypervisor, waitingFor } = progress;
+  const message = `${hypervisor} is empty and disabled. Its run goes on, to enable it again: it waits for ${waitingFor}`;
+  return { outcome: 'Succeeded', message, result: null };
+}
 
 /** Within this time a script gets from `drover evict` to `drover watch`. */
 const justOverMs = 30_000;
@@ -286,7 +288,7 @@ export const watchIntervalMs = 1_000;
 export const watchCommand = (context: CommandContext): Command =>
   describedCommand(
     'watch',
-    'Follows the eviction of a host until it ends: a live table on a terminal, else a line per change. Ctrl-C ends the watching, not the eviction.',
+    'Follows the eviction of a host until it ends, or, in a rolling update, until the host is empty: a live table on a terminal, else a line per change. Ctrl-C ends the watching, not the eviction.',
     [
       ['drover watch node-1', 'a table that is redrawn in place'],
       ['drover watch node-1 | tee node-1.log', 'a line for each thing that happens'],

@@ -252,7 +252,8 @@ export async function acceptInRun(
     terminal.print(await commandRun(temporal, host, messages.acceptObstacle, { obstacle, by }));
   if (eviction === null) return;
   const changed = await annotateEviction(kubernetes, eviction, (current) => {
-    if (current.reconciled) throw hasEnded(host);
+    // The obstacles are accepted.
+    if (current.reconciled) throw hasEnded(host, 'The consent was not recorded.');
     return consentAnnotations(current, { accept: [], consent, by }, formatTime(clock.now()));
   });
   await signalChange(temporal, changed, 'annotations', by);
@@ -279,11 +280,12 @@ async function findServed(
   return eviction;
 }
 
-const hasEnded = (host: string): CommandError => notRecorded(host, `The eviction of ${host} has ended.`);
+const hasEnded = (host: string, lost?: string): CommandError =>
+  notRecorded(host, `The eviction of ${host} has ended.`, lost);
 
-const notRecorded = (host: string, why: string): CommandError =>
+const notRecorded = (host: string, why: string, lost = 'Nothing was recorded.'): CommandError =>
   new CommandError(
-    `${why} Nothing was recorded.`,
+    `${why} ${lost}`,
     exitCodes.refused,
     `Try again in a moment; \`drover describe ${host}\` shows its state.`,
   );

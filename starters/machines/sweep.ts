@@ -38,7 +38,7 @@ const isJson = ({ json = false, output }: CommonOptions): boolean => json || out
 export const sweepCommand = (context: CommandContext): Command =>
   describedCommand(
     'sweep',
-    'Sweeps the orphan VMs of the Machines of a namespace now: those that belong to no Machine, and that no gate holds back, are deleted. drover does so by itself every quarter of an hour. Follows it until it ends, or waits for an approval.',
+    'Sweeps the orphan VMs of the Machines of a namespace now: those that belong to no Machine, and that no gate holds back, are deleted. drover does so by itself every quarter of an hour. Follows it until it ends or waits: for an approval, or for another attempt.',
     [
       ['drover sweep --dry-run', 'say what would be deleted, and what holds back the rest'],
       ['drover sweep -n shoot--garden--one', 'sweep'],
