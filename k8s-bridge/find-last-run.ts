@@ -1,6 +1,6 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import type { Payload } from '@temporalio/common';
 import { messages, type ObjectChanged } from '../contracts/messages.ts';
+import { readPayload } from '../runtime/temporal/read-payload.ts';
 import { type CallLimits, limited } from '../runtime/temporal/temporal.ts';
 import type { LastRun } from './decide-delivery.ts';
 
@@ -106,20 +106,12 @@ async function readEnd(
 const cancelOf = ({ workflowExecutionCancelRequestedEventAttributes: cancel }: HistoryEvent) =>
   cancel && { identity: cancel.identity, reason: cancel.cause };
 
-/** The generation in a signal of the bridge about the object; null where the event is none. */
+/** The generation in a signal of the bridge about the object; null where the event is none, or cannot be read. */
 async function generationTold(client: Client, event: HistoryEvent, uid: string): Promise<number | null> {
   const signal = event.workflowExecutionSignaledEventAttributes;
   if (signal?.signalName !== messages.objectChanged.name) return null;
-  const signalled = await decode(client, signal.input?.payloads ?? []);
+  const signalled = (await readPayload(client, signal.input?.payloads ?? [])) as Partial<ObjectChanged> | null;
   return signalled?.uid === uid && typeof signalled.generation === 'number' ? signalled.generation : null;
-}
-
-async function decode(client: Client, encoded: Payload[]): Promise<Partial<ObjectChanged> | null> {
-  const { payloadCodecs, payloadConverter } = client.options.loadedDataConverter;
-  let payloads = encoded;
-  for (const codec of payloadCodecs) payloads = await codec.decode(payloads);
-  const [first] = payloads;
-  return first === undefined ? null : payloadConverter.fromPayload<Partial<ObjectChanged> | null>(first);
 }
 
 /** For the condition: who knows, and how to go on. */

@@ -1,5 +1,4 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import type { Payload } from '@temporalio/common';
 import { optionalTsToDate } from '@temporalio/common/lib/time.js';
 
 import { apiServerSafetyId, workflowTypes } from '../../contracts/ids.ts';
@@ -13,6 +12,7 @@ import { type SafetyRun, judgeFreeze } from '../../contracts/machine-safety/judg
 import { probeActivity } from '../../contracts/machine-safety/watch-api-servers.ts';
 import type { Clock } from '../clock.ts';
 import { unlessAborted } from '../unless-aborted.ts';
+import { readPayload } from './read-payload.ts';
 import { type CallLimits, limited, wordsOf } from './temporal.ts';
 
 export interface FreezeSources {
@@ -69,7 +69,7 @@ export async function readSafetyRun(client: Client, workflowId: string, limits: 
     if (type !== workflowTypes.watchApiServers) return missing;
     const probe = raw.pendingActivities?.find(({ activityType }) => activityType?.name === probeActivity);
     const beatAt = optionalTsToDate(probe?.lastHeartbeatTime);
-    const details = beatAt === undefined ? null : await decode(client, probe?.heartbeatDetails?.payloads ?? []);
+    const details = beatAt === undefined ? null : await readPayload(client, probe?.heartbeatDetails?.payloads ?? []);
     return {
       status: status.name === 'RUNNING' || status.name === 'PAUSED' ? 'open' : 'closed',
       decided: readSafetyState(memo?.[safetyMemo]),
@@ -81,18 +81,5 @@ export async function readSafetyRun(client: Client, workflowId: string, limits: 
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return missing;
     throw error;
-  }
-}
-
-/** Null for what cannot be read: such as what another process has written with other keys. */
-async function decode(client: Client, encoded: Payload[]): Promise<unknown> {
-  const { payloadCodecs, payloadConverter } = client.options.loadedDataConverter;
-  try {
-    let payloads = encoded;
-    for (const codec of payloadCodecs) payloads = await codec.decode(payloads);
-    const [first] = payloads;
-    return first === undefined ? null : payloadConverter.fromPayload(first);
-  } catch {
-    return null;
   }
 }
