@@ -4,6 +4,7 @@ import { createServer as createHttp2Server, type ServerHttp2Stream } from 'node:
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { systemClock } from '../clock.ts';
 import { connectClient, limited, openClient, readTemporalSettings, unreachable } from './temporal.ts';
 
@@ -53,6 +54,22 @@ test.each([
   expect(() => readTemporalSettings(env)).toThrow(
     expect.objectContaining({ type: 'InvalidConfiguration', message: expect.stringMatching(words) }),
   );
+});
+
+test.each([
+  ['an API key without its closing quote', 'api_key = "a-secret', 'line 3, column'],
+  ['a private key without its end', '[profile.default.tls]\nclient_key_data = """\na-secret\n', 'line 4, column'],
+  ['a mistake on the line below', 'api_key = "a-secret"\nnamespace = "', 'line 4, column'],
+])('a broken file is not quoted, only where it is broken is said: %s', (_why, lines, place) => {
+  writeFileSync(broken, `[profile.default]\naddress = "file:1"\n${lines}\n`);
+  let failure: unknown;
+  try {
+    readTemporalSettings({ TEMPORAL_CONFIG_FILE: broken });
+  } catch (error) {
+    failure = error;
+  }
+  expect(failure).toMatchObject({ type: 'InvalidConfiguration', message: expect.stringContaining(place) });
+  expect(inspect(failure, { depth: null })).not.toContain('a-secret');
 });
 
 const listen = (server: Server) =>

@@ -70,12 +70,15 @@ function loadConnectConfig(env: NodeJS.ProcessEnv): ReturnType<typeof loadClient
   try {
     return loadClientConnectConfig({ overrideEnvVars });
   } catch (error) {
-    throw droverFailure(
-      'InvalidConfiguration',
-      `Temporal’s client configuration cannot be read: ${(error as Error).message}`,
-      { cause: error },
-    );
+    throw droverFailure('InvalidConfiguration', `Temporal’s client configuration cannot be read: ${describe(error)}`);
   }
+}
+
+/** Further lines of the message quote the file, and with it perhaps a key; so does the error itself. */
+function describe(error: unknown): string {
+  const { message, line, column } = error as Error & { line?: number; column?: number };
+  const [words = ''] = message.split('\n');
+  return line === undefined ? words : `${words} (line ${line}, column ${column})`;
 }
 
 /**
