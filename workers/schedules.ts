@@ -64,8 +64,8 @@ const pageOf = 1_000;
 
 /**
  * Creates or updates a Schedule, or deletes it where it is not wanted. Safe to repeat and for several workers at once;
- * a Schedule that a user has paused stays paused, and the interval is that of the worker that started last. Tried again
- * for a quarter of a minute.
+ * a Schedule that a user has paused stays paused, one that is as wanted is left alone, and the interval is that of the
+ * worker that asked last. Tried again for a quarter of a minute.
  */
 export const ensureSchedule = (tools: ScheduleTools, wanted: WantedSchedule, isWanted: boolean): Promise<void> =>
   again(tools, () => (isWanted ? ensureOnce(tools, wanted) : deleteOnce(tools, wanted)));

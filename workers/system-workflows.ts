@@ -11,7 +11,7 @@ import type { SharedSystems } from './systems.ts';
 
 type SystemTools = Pick<SharedSystems, 'temporal' | 'config' | 'clock' | 'leaving' | 'logger'>;
 
-/** A watch that a user has ended, or that could not be started, is begun again after so long. */
+/** What a user has ended or deleted, or what could not be started, is begun again after so long. */
 const renewalMs = 5 * 60_000;
 
 /**
@@ -26,19 +26,22 @@ export function startSystemWorkflows(
   region: string | null,
   vcenters: readonly Pick<VcenterSettings, 'name' | 'places'>[],
 ): void {
-  if (region !== null) startDriftSchedule(tools, region);
-  startSweepSchedules(tools);
-  void renewWatches(tools, region, vcenters);
+  deleteOtherSchedules(tools);
+  void renew(tools, region, vcenters);
 }
 
 /** Until the worker leaves. */
-async function renewWatches(
+async function renew(
   tools: SystemTools,
   region: string | null,
   vcenters: readonly Pick<VcenterSettings, 'name' | 'places'>[],
 ): Promise<void> {
   while (!tools.leaving.aborted) {
-    if (region !== null) renewGuestWatches(tools);
+    if (region !== null) {
+      renewDriftSchedule(tools, region);
+      renewGuestWatches(tools);
+    }
+    renewSweepSchedules(tools);
     renewVcenterWatches(tools, vcenters);
     renewMachineSafety(tools);
     await tools.clock.sleep(renewalMs, tools.leaving).catch(() => undefined);
@@ -52,7 +55,7 @@ const unless =
   };
 
 /** Only where drover acts is any drift repaired. */
-function startDriftSchedule(tools: SystemTools, region: string): void {
+function renewDriftSchedule(tools: SystemTools, region: string): void {
   const { cluster, modes, hypervisor } = tools.config;
   void ensureSchedule(
     { client: tools.temporal, ...tools },
@@ -61,22 +64,26 @@ function startDriftSchedule(tools: SystemTools, region: string): void {
   ).catch(unless(tools, 'Drift of Nova and Placement is not detected: the Schedule could not be made'));
 }
 
-/**
- * Also where drover only observes: a sweep then says what it would delete. Namespaces that the settings name no more
- * have none.
- */
-function startSweepSchedules(tools: SystemTools): void {
+/** Also where drover only observes: a sweep then says what it would delete. */
+function renewSweepSchedules(tools: SystemTools): void {
   const { cluster, modes, machines } = tools.config;
-  const scheduleTools = { client: tools.temporal, ...tools };
   for (const namespace of machines.namespaces)
     void ensureSchedule(
-      scheduleTools,
+      { client: tools.temporal, ...tools },
       sweepSchedule(namespace, cluster, machines.sweep),
       modes.Machine !== 'off',
     ).catch(unless(tools, `Orphan VMs of ${namespace} are not swept: the Schedule could not be made`));
+}
+
+/**
+ * Namespaces that the settings name no more have none. Only at the start: a worker with older settings, while others
+ * start with newer ones, would delete theirs again and again.
+ */
+function deleteOtherSchedules(tools: SystemTools): void {
+  const { cluster, modes, machines } = tools.config;
   // Where the settings name no Machines, Temporal need not be asked.
   if (modes.Machine === 'off' && machines.namespaces.length === 0) return;
-  void deleteOtherSweepSchedules(scheduleTools, machines.namespaces, cluster).catch(
+  void deleteOtherSweepSchedules({ client: tools.temporal, ...tools }, machines.namespaces, cluster).catch(
     unless(tools, 'Schedules that request sweeps of namespaces that the settings name no more could not be deleted'),
   );
 }
