@@ -1,10 +1,12 @@
 import { droverFailure } from '../runtime/failure.ts';
 import type { Kubernetes, KubernetesRequest } from '../runtime/kubernetes/kubernetes.ts';
 import { createLogger } from '../runtime/telemetry/logging.ts';
+import { unlessAborted } from '../runtime/unless-aborted.ts';
 import { drive } from '../test/fakes/drive.ts';
 import { randomOf } from '../test/faults/random.ts';
 import { createVirtualClock } from '../test/simulator/clock.ts';
-import { decideLease, type Lease, seeLease, type SeenLease, startLease } from './lease.ts';
+import { decideLease, type Lease, type LeaseSettings, seeLease, type SeenLease, startLease } from './lease.ts';
+import { defaultBridgeTimings } from './run-bridge.ts';
 
 const lease = (holder: string | null, sinceMs: number): SeenLease => ({
   holder,
@@ -110,14 +112,19 @@ interface Participant extends Lease {
   stop(): Promise<void>;
 }
 
-function participant(kubernetes: Kubernetes, identity: string, events: string[] = [], durationMs = 1_000): Participant {
+function participant(
+  kubernetes: Kubernetes,
+  identity: string,
+  events: string[] = [],
+  settings: Partial<LeaseSettings> = {},
+): Participant {
   const stopping = new AbortController();
   const started = startLease({
     kubernetes,
     namespace: 'ns',
     name: 'lease',
     identity,
-    settings: { durationMs, renewDeadlineMs: 200, retryMs: 30 },
+    settings: { durationMs: 1_000, renewDeadlineMs: 200, retryMs: 30, ...settings },
     onAcquired: () => events.push(`${identity} acquired`),
     onLost: () => events.push(`${identity} lost`),
     clock,
@@ -138,10 +145,10 @@ test(
     const server = serverOfOneLease();
     const events: string[] = [];
     // Good for longer than any test waits here: only its release makes way.
-    const durationMs = 600_000;
-    const a = participant(server.client().kubernetes, 'a', events, durationMs);
+    const forLong = { durationMs: 600_000 };
+    const a = participant(server.client().kubernetes, 'a', events, forLong);
     await until(() => a.held());
-    const b = participant(server.client().kubernetes, 'b', events, durationMs);
+    const b = participant(server.client().kubernetes, 'b', events, forLong);
     await until(() => b.holder() === 'a');
     await a.stop();
     await until(() => b.held());
@@ -219,6 +226,83 @@ test(
     await until(() => a.error() !== null);
     expect(a.held()).toBe(false);
     expect(a.error()).toContain('cut off');
+    await a.stop();
+  }),
+);
+
+const minuteMs = 60_000;
+const never = new AbortController().signal;
+
+/** Each answer takes so long, and a request that is given up is carried out all the same. */
+const slowed = (kubernetes: Kubernetes, takesMs: (request: KubernetesRequest) => number): Kubernetes => {
+  const request: Kubernetes['request'] = (given, signal) => {
+    const answer = async (): Promise<unknown> => {
+      const halfMs = takesMs(given) / 2;
+      await clock.sleep(halfMs);
+      const answered = await kubernetes.request(given, never);
+      await clock.sleep(halfMs);
+      return answered;
+    };
+    return unlessAborted(answer(), signal);
+  };
+  return { request } as unknown as Kubernetes;
+};
+
+test.each<[why: string, takesMs: (request: KubernetesRequest) => number]>([
+  ['1.8 s', () => 1_800],
+  ['3 s', () => 3_000],
+  ['9 s', () => 9_000],
+  ['9 s to write, and none to read', ({ method }) => (method === 'GET' ? 10 : 9_000)],
+  ['4 s now and then', () => (clock.nowMs % 30_000 < 10_000 ? 4_000 : 100)],
+])('one bridge holds it, and goes on to, while each request takes %s', (_takes, takesMs) =>
+  inTime(async () => {
+    const server = serverOfOneLease();
+    const events: string[] = [];
+    const started = ['a', 'b'].map((identity) =>
+      participant(slowed(server.client().kubernetes, takesMs), identity, events, defaultBridgeTimings.lease),
+    );
+    await clock.sleep(2 * minuteMs);
+    const holder = started.find((one) => one.held());
+    expect(holder).toBeDefined();
+    events.length = 0;
+    await clock.sleep(10 * minuteMs);
+    expect([events, holder?.held()]).toEqual([[], true]);
+    await Promise.all(started.map((one) => one.stop()));
+  })(),
+);
+
+test(
+  'a server that becomes slow costs the Lease once at most, and one that is fast again is waited for no longer',
+  inTime(async () => {
+    const server = serverOfOneLease();
+    let takesMs = 10;
+    const kubernetes = slowed(server.client().kubernetes, () => takesMs);
+    const a = participant(kubernetes, 'a', [], defaultBridgeTimings.lease);
+    await clock.sleep(minuteMs);
+    takesMs = 9_000;
+    await clock.sleep(10 * minuteMs);
+    expect([a.events, a.held()]).toEqual([['a acquired', 'a lost', 'a acquired'], true]);
+    takesMs = 10;
+    await clock.sleep(2 * minuteMs);
+    expect(server.specs.at(-1)).toMatchObject({ leaseDurationSeconds: 8 });
+    await a.stop();
+  }),
+);
+
+test(
+  'a holder keeps it though a connection dies without a word',
+  inTime(async () => {
+    const server = serverOfOneLease();
+    let takesMs = 10;
+    const kubernetes = slowed(server.client().kubernetes, () => takesMs);
+    const a = participant(kubernetes, 'a', [], defaultBridgeTimings.lease);
+    await clock.sleep(minuteMs);
+    // One renewal, as the next is on another connection.
+    takesMs = 10 * minuteMs;
+    await clock.sleep(1_800);
+    takesMs = 10;
+    await clock.sleep(minuteMs);
+    expect([a.events, a.held()]).toEqual([['a acquired'], true]);
     await a.stop();
   }),
 );

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Clock, timeoutSignal, withTimeout } from '../runtime/clock.ts';
 import { checkAnswer, isFailure } from '../runtime/kubernetes/kubernetes-faults.ts';
-import type { Kubernetes } from '../runtime/kubernetes/kubernetes.ts';
+import type { Kubernetes, KubernetesRequest } from '../runtime/kubernetes/kubernetes.ts';
 import { resourcePath } from '../runtime/kubernetes/resource-path.ts';
 import type { Logger } from '../runtime/telemetry/logging.ts';
 
@@ -52,6 +52,11 @@ export interface SeenLease {
   resourceVersion: string;
   sinceMs: number;
 }
+
+/** By default a request of the Lease then has 10 s, as all others have. */
+const mostSlowness = 5;
+/** Of it, with each answer: a server that is slow now and then counts as slow. */
+const slownessKept = 0.95;
 
 /** A stop must not wait long for a server that is away. */
 const releaseTimeoutMs = 2_000;
@@ -105,9 +110,14 @@ export function startLease(options: LeaseOptions): Lease {
   const collection = resourcePath('coordination.k8s.io/v1', 'leases', { namespace });
   const path = resourcePath('coordination.k8s.io/v1', 'leases', { namespace, name });
   let seen: SeenLease | null = null;
-  /** Start of the last attempt that succeeded; null: not held. */
+  /** Start of the last write that succeeded; null: not held. */
   let renewedMs: number | null = null;
   let error: string | null = null;
+  /**
+   * 1 while kube-apiserver answers fast. All limits are so many times longer: else no bridge could hold the Lease on a
+   * server that takes seconds, and nothing would be delivered.
+   */
+  let slowness = 1;
   let cancelDeadline = (): void => undefined;
 
   /** As `metav1.MicroTime`. */
@@ -121,29 +131,48 @@ export function startLease(options: LeaseOptions): Lease {
     options.onLost();
   };
 
-  const hold = (startedMs: number): void => {
+  const hold = (startedMs: number, deadlineMs: number): void => {
     const isNew = renewedMs === null;
     renewedMs = startedMs;
     cancelDeadline();
     cancelDeadline = clock.schedule(
-      () => lose(`no renewal within ${settings.renewDeadlineMs} ms`),
-      startedMs + settings.renewDeadlineMs - clock.monotonicMs(),
+      () => lose(`no renewal within ${Math.round(deadlineMs)} ms`),
+      startedMs + deadlineMs - clock.monotonicMs(),
     );
     if (!isNew) return;
     log.info({ lease: name, identity }, 'holds the lease');
     options.onAcquired();
   };
 
+  /** Each request has a third of the deadline, so that a connection that died without a word leaves time for others. */
+  const ask = async (request: KubernetesRequest, signal: AbortSignal): Promise<unknown> => {
+    const limitMs = settings.renewDeadlineMs / 3;
+    const startedMs = clock.monotonicMs();
+    const limit = timeoutSignal(clock, Math.round(limitMs * slowness));
+    try {
+      const answer = await kubernetes.request(request, AbortSignal.any([signal, limit.signal]));
+      // The next one may take twice as long.
+      const needed = (2 * (clock.monotonicMs() - startedMs)) / limitMs;
+      slowness = Math.min(Math.max(1, needed, slowness * slownessKept), mostSlowness);
+      return answer;
+    } catch (failure) {
+      if (limit.signal.aborted) slowness = Math.min(slowness * 2, mostSlowness);
+      throw failure;
+    } finally {
+      limit.dispose();
+    }
+  };
+
   const write = async (method: 'POST' | 'PUT', spec: object, signal: AbortSignal): Promise<void> => {
     const metadata = { name, namespace, ...(seen !== null && { resourceVersion: seen.resourceVersion }) };
     const body = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec };
     const request = { method, path: method === 'POST' ? collection : path, body };
-    seen = seeLease(null, await kubernetes.request(request, signal), clock.monotonicMs());
+    seen = seeLease(null, await ask(request, signal), clock.monotonicMs());
   };
 
   const read = async (signal: AbortSignal): Promise<void> => {
     try {
-      seen = seeLease(seen, await kubernetes.request({ method: 'GET', path }, signal), clock.monotonicMs());
+      seen = seeLease(seen, await ask({ method: 'GET', path }, signal), clock.monotonicMs());
     } catch (failure) {
       if (!isFailure(failure, 'ObjectNotFound')) throw failure;
       seen = null;
@@ -151,13 +180,9 @@ export function startLease(options: LeaseOptions): Lease {
   };
 
   const attempt = async (): Promise<void> => {
-    const startedMs = clock.monotonicMs();
-    // So that a connection that died without a word leaves time for others.
-    const limit = timeoutSignal(clock, Math.round(settings.renewDeadlineMs / 3));
-    const signal = AbortSignal.any([abort, limit.signal]);
     try {
       // The holder knows its resourceVersion; the precondition of the write fails where that has changed.
-      if (renewedMs === null || seen === null) await read(signal);
+      if (renewedMs === null || seen === null) await read(abort);
       const move = decideLease(seen, identity, clock.monotonicMs());
       if (move === 'wait') {
         error = null;
@@ -165,25 +190,26 @@ export function startLease(options: LeaseOptions): Lease {
         return;
       }
       const at = nowMicro();
+      const startedMs = clock.monotonicMs();
+      // Both at once: it stops before others start.
+      const [durationMs, deadlineMs] = [settings.durationMs * slowness, settings.renewDeadlineMs * slowness];
       const transitions = (seen?.transitions ?? 0) + (move === 'take' ? 1 : 0);
       const spec = {
         holderIdentity: identity,
-        leaseDurationSeconds: Math.ceil(settings.durationMs / 1_000),
+        leaseDurationSeconds: Math.ceil(durationMs / 1_000),
         leaseTransitions: transitions,
         renewTime: at,
         acquireTime: move === 'renew' ? undefined : at,
       };
-      await write(move === 'create' ? 'POST' : 'PUT', spec, signal);
+      await write(move === 'create' ? 'POST' : 'PUT', spec, abort);
       error = null;
-      hold(startedMs);
+      hold(startedMs, deadlineMs);
     } catch (failure) {
       if (abort.aborted) return;
       // Another process wrote it: the next attempt reads who holds it now.
-      if (isFailure(failure, 'ObjectConflict') && renewedMs !== null) await read(signal).catch(() => undefined);
+      if (isFailure(failure, 'ObjectConflict') && renewedMs !== null) await read(abort).catch(() => undefined);
       error = failure instanceof Error ? failure.message : String(failure);
       log.warn({ lease: name, error }, 'the lease cannot be renewed or taken');
-    } finally {
-      limit.dispose();
     }
   };
 

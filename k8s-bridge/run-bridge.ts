@@ -63,7 +63,7 @@ export const defaultBridgeTimings: BridgeTimings = {
     backOffResetMs,
   },
   // Shorter than client-go's 15 s: two bridges at once are harmless, and after a kill -9 nothing is signalled until the
-  // Lease has run out.
+  // Lease has run out. It takes longer limits by itself where kube-apiserver is slow.
   lease: { durationMs: 8_000, renewDeadlineMs: 6_000, retryMs: 1_500 },
   // Low, so that a Temporal that comes back is signalled soon; what it costs while it is away is bounded by the
   // workers. The distance: a run takes five signals a second for long, and ten thousand in all.
