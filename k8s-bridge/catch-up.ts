@@ -10,6 +10,7 @@ import { isFailure } from '../runtime/kubernetes/kubernetes-faults.ts';
 import type { Kubernetes } from '../runtime/kubernetes/kubernetes.ts';
 import { resourcePath } from '../runtime/kubernetes/resource-path.ts';
 import type { Logger } from '../runtime/telemetry/logging.ts';
+import { readRuns } from '../runtime/temporal/read-runs.ts';
 import { type CallLimits, limited, wordsOf } from '../runtime/temporal/temporal.ts';
 import { type BackOffLimits, backOffMs } from './back-off.ts';
 import { describeRun } from './find-last-run.ts';
@@ -153,10 +154,11 @@ async function takeUpTerminated(
   const query = `WorkflowType = '${row.workflowType}' AND ExecutionStatus = 'Terminated' AND CloseTime >= '${since}'`;
   const found = new Set<string>();
   const terminated = new Set<string>();
-  for await (const { workflowId, runId } of listRuns(temporal, query, { timeoutMs: listTimeoutMs, clock, abort })) {
+  await eachRun(temporal, query, { timeoutMs: listTimeoutMs, clock, abort }, ({ workflowId, runId }) => {
     found.add(runId);
     if (!judged.has(runId)) terminated.add(workflowId);
-  }
+    return true;
+  });
   if (terminated.size === 0) return found;
   const idOf = ({ subject }: ObservedObject): string => row.workflowId(subject, cluster);
   const judge = async (object: ObservedObject): Promise<void> => {
@@ -248,23 +250,31 @@ export async function readLeftDigests(
   // The links of a chain before its last are no ends.
   const query = `WorkflowType = '${workflowType}' AND ExecutionStatus != 'ContinuedAsNew'`;
   const newest = new Map<string, { startedMs: number; left: LeftDigest }>();
-  for await (const run of listRuns(temporal, query, { timeoutMs: listTimeoutMs, clock, abort })) {
+  await eachRun(temporal, query, { timeoutMs: listTimeoutMs, clock, abort }, (run) => {
     const { workflowId, startTime, status, memo } = run;
     const startedMs = startTime.getTime();
-    if (!ids.has(workflowId) || (newest.get(workflowId)?.startedMs ?? 0) > startedMs) continue;
-    newest.set(workflowId, { startedMs, left: leftDigestOf(status.name, memo?.[digestMemo]) });
-    if (newest.size === ids.size) break;
-  }
+    if (ids.has(workflowId) && (newest.get(workflowId)?.startedMs ?? 0) <= startedMs)
+      newest.set(workflowId, { startedMs, left: leftDigestOf(status.name, memo?.[digestMemo]) });
+    return newest.size < ids.size;
+  });
   return new Map([...newest].map(([workflowId, { left }]) => [workflowId, left]));
 }
 
-/** @param limits of each page: one for all of them would let none of a long list count */
-async function* listRuns(temporal: Client, query: string, limits: CallLimits): AsyncGenerator<WorkflowExecutionInfo> {
-  const runs = temporal.workflow.list({ query, pageSize })[Symbol.asyncIterator]();
-  for (;;) {
-    // The next run, and with it perhaps the next page.
-    const next = await limited(temporal, limits, () => runs.next());
-    if (next.done === true) return;
-    yield next.value;
-  }
-}
+/**
+ * @param limits of each page: one for all of them would let none of a long list count
+ * @param take says whether more is needed; it may be given a run twice
+ */
+const eachRun = (
+  temporal: Client,
+  query: string,
+  limits: CallLimits,
+  take: (run: WorkflowExecutionInfo) => boolean,
+): Promise<void> =>
+  readRuns(temporal, async (workflow) => {
+    const runs = workflow.list({ query, pageSize })[Symbol.asyncIterator]();
+    for (;;) {
+      // The next run, and with it perhaps the next page.
+      const next = await limited(temporal, limits, () => runs.next());
+      if (next.done === true || !take(next.value)) return;
+    }
+  });

@@ -1,6 +1,7 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { messages, type ObjectChanged } from '../contracts/messages.ts';
 import { readPayload } from '../runtime/temporal/read-payload.ts';
+import { readRuns } from '../runtime/temporal/read-runs.ts';
 import { type CallLimits, limited } from '../runtime/temporal/temporal.ts';
 import type { LastRun } from './decide-delivery.ts';
 
@@ -55,7 +56,9 @@ export async function findLastRun(
 /** The last run under an id; null: Temporal has none. */
 export async function describeRun(client: Client, workflowId: string, limits: CallLimits) {
   try {
-    return await limited(client, limits, () => client.workflow.getHandle(workflowId).describe());
+    return await readRuns(client, (workflow) =>
+      limited(client, limits, () => workflow.getHandle(workflowId).describe()),
+    );
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return null;
     throw error;

@@ -1,4 +1,5 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { readRuns } from './read-runs.ts';
 import { limited, type OwnLimits } from './temporal.ts';
 
 /** Whether a run under that id is open. @throws what Temporal fails with */
@@ -8,8 +9,8 @@ export async function isRunOpen(
   { timeoutMs = 5_000, ...limits }: OwnLimits,
 ): Promise<boolean> {
   try {
-    const { status } = await limited(client, { timeoutMs, ...limits }, () =>
-      client.workflow.getHandle(workflowId).describe(),
+    const { status } = await readRuns(client, (workflow) =>
+      limited(client, { timeoutMs, ...limits }, () => workflow.getHandle(workflowId).describe()),
     );
     return status.name === 'RUNNING' || status.name === 'PAUSED';
   } catch (error) {

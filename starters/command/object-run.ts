@@ -2,6 +2,7 @@ import { type Kind, kindTable } from '../../contracts/kinds/table.ts';
 import { progressQuery } from '../../contracts/messages.ts';
 import type { RunProgress, RunResult } from '../../contracts/runs.ts';
 import { createDataConverters } from '../../runtime/temporal/data-converter.ts';
+import { readRuns } from '../../runtime/temporal/read-runs.ts';
 import type { RunStatus } from '../eviction/eviction-objects.ts';
 import { exitCodes } from './exit-codes.ts';
 import { explainError } from './explain-error.ts';
@@ -60,12 +61,12 @@ async function readRun<Progress extends RunProgress>(
 ): Promise<ObjectRun<Progress> | null> {
   const row = kindTable[kind];
   const workflowId = row.workflowId(fullName(object), temporal.config.cluster);
-  const described = await answered(temporal, () => temporal.client.workflow.getHandle(workflowId).describe()).catch(
-    (error: unknown) => {
-      if (explainError(error).exitCode === exitCodes.notFound) return null;
-      throw error;
-    },
-  );
+  const described = await readRuns(temporal.client, (workflow) =>
+    answered(temporal, () => workflow.getHandle(workflowId).describe()),
+  ).catch((error: unknown) => {
+    if (explainError(error).exitCode === exitCodes.notFound) return null;
+    throw error;
+  });
   if (described === null || described.type !== row.workflowType) return null;
   const { runId, startTime, closeTime, raw } = described;
   const status = runStatus(described.status.name);

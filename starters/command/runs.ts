@@ -6,6 +6,7 @@ import type { EvictionProgress, EvictionResult } from '../../contracts/eviction/
 import { evictionId, workflowTypes } from '../../contracts/ids.ts';
 import { progressQuery } from '../../contracts/messages.ts';
 import { searchAttributes } from '../../contracts/search-attributes.ts';
+import { readRuns } from '../../runtime/temporal/read-runs.ts';
 import type { Answer, Ending, EvictionRun, RunStatus } from '../eviction/eviction-objects.ts';
 import { formatTime } from '../render/duration.ts';
 import { exitCodes } from './exit-codes.ts';
@@ -44,17 +45,19 @@ export const listRunsOf = async (access: TemporalAccess, host: string): Promise<
 
 async function list(access: TemporalAccess, query: string): Promise<{ runs: EvictionRun[]; isCut: boolean }> {
   const prefix = evictionId('', access.config.cluster);
-  return answered(access, async () => {
-    const runs: EvictionRun[] = [];
-    let isCut = false;
-    for await (const execution of access.client.workflow.list({ query })) {
-      const run = describeRun(execution, prefix);
-      isCut = run !== null && runs.length === mostRuns;
-      if (isCut) break;
-      if (run !== null) runs.push(run);
-    }
-    return { runs: runs.sort((a, b) => b.startedAt.localeCompare(a.startedAt)), isCut };
-  });
+  return readRuns(access.client, (workflow) =>
+    answered(access, async () => {
+      const runs: EvictionRun[] = [];
+      let isCut = false;
+      for await (const execution of workflow.list({ query })) {
+        const run = describeRun(execution, prefix);
+        isCut = run !== null && runs.length === mostRuns;
+        if (isCut) break;
+        if (run !== null) runs.push(run);
+      }
+      return { runs: runs.sort((a, b) => b.startedAt.localeCompare(a.startedAt)), isCut };
+    }),
+  );
 }
 
 /** Null for what only handed over to the host's run, and for the links of a chain of runs before its last. */
@@ -91,7 +94,9 @@ export async function findRunOf(access: TemporalAccess, workflowId: string, runI
       startTime,
       closeTime,
       typedSearchAttributes,
-    } = await answered(access, () => access.client.workflow.getHandle(workflowId, runId).describe());
+    } = await readRuns(access.client, (workflow) =>
+      answered(access, () => workflow.getHandle(workflowId, runId).describe()),
+    );
     if (status.name === 'CONTINUED_AS_NEW')
       return { runId: found, status: 'continued', phase: typedSearchAttributes.get(phaseKey) ?? null };
     if (status.name === 'RUNNING' || status.name === 'PAUSED') return { runId: found, status: 'running' };
