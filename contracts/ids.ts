@@ -29,11 +29,14 @@ export const clusterOfQueue = (queue: string): string =>
 /** The task queue of everything that talks to kube-apiserver. */
 export const kubernetesQueue = (cluster: string): string => inCluster(cluster, 'kubernetes');
 
-/**
- * The task queue of what concerns one host and asks several systems about it: observations, and the checks of libvirt,
- * Open vSwitch and Ceph.
- */
+/** The task queue of what concerns one host and asks several systems about it: observations, power, the guest watch. */
 export const hostsQueue = (cluster: string): string => inCluster(cluster, 'hosts');
+
+/**
+ * The task queue of the checks of libvirt, Open vSwitch, Ceph and Nova on a host. They take minutes, and a host that
+ * fails must not wait for them.
+ */
+export const hostChecksQueue = (cluster: string): string => inCluster(cluster, 'host-checks');
 
 /** The task queue of observations of virtual machines, which ask Kubernetes and vCenter. */
 export const virtualMachinesQueue = (cluster: string): string => inCluster(cluster, 'virtual-machines');

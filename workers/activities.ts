@@ -21,6 +21,7 @@ import type {
   InstanceActivities,
 } from '../contracts/eviction/activities.ts';
 import type {
+  HypervisorCheckActivities,
   HypervisorHostActivities,
   HypervisorObjectActivities,
   HypervisorRegionActivities,
@@ -51,7 +52,12 @@ export interface ActivitiesByQueue {
     AllowanceActivities &
     HypervisorRegionActivities &
     NodeFailureRegionActivities;
-  hosts: HypervisorHostActivities & NodeFailureHostActivities & GuestWatchActivities & PowerActivities;
+  /** Of `hosts`, and of `host-checks`. */
+  hosts: HypervisorHostActivities &
+    HypervisorCheckActivities &
+    NodeFailureHostActivities &
+    GuestWatchActivities &
+    PowerActivities;
   /** Logs out of what they have opened. */
   close: () => Promise<void>;
 }

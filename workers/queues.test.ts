@@ -1,4 +1,4 @@
-import { placesForMachines } from './queues.ts';
+import { placesForHosts, placesForMachines } from './queues.ts';
 
 test.each([
   [0, 20, 20],
@@ -9,4 +9,12 @@ test.each([
 ])('%i namespaces of Machines, where the settings give %i places: %i', (count, machines, places) => {
   const namespaces = Array.from({ length: count }, (_, index) => `shoot-${index}`);
   expect(placesForMachines({ worker: { concurrency: { machines } }, machines: { namespaces } })).toBe(places);
+});
+
+test.each([
+  ['nothing is watched', 'automatic', null, 50],
+  ['each shard of the guest watch holds one for good', 'automatic', { shards: 100 }, 150],
+  ['no node failures are handled: the watches end', 'off', { shards: 100 }, 50],
+] as const)('places for hosts, where %s', (_why, mode, guestEvents, places) => {
+  expect(placesForHosts({ worker: { concurrency: { hosts: 50 } }, nodeFailure: { mode, guestEvents } })).toBe(places);
 });

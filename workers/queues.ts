@@ -1,5 +1,6 @@
 import {
   agentsQueue,
+  hostChecksQueue,
   hostsQueue,
   kubernetesQueue,
   machinesQueue,
@@ -46,6 +47,19 @@ export const placesForMachines = ({
   worker: { concurrency: Pick<Config['worker']['concurrency'], 'machines'> };
   machines: Pick<Config['machines'], 'namespaces'>;
 }): number => Math.max(concurrency.machines, 3 * namespaces.length);
+
+/**
+ * How many activities of hosts run at once: each shard of the guest watch holds a place for as long as it watches, and
+ * none of those that the settings give, so that the guest watch never keeps a failed host from being observed and
+ * fenced. Pure.
+ */
+export const placesForHosts = ({
+  worker: { concurrency },
+  nodeFailure: { mode, guestEvents },
+}: {
+  worker: { concurrency: Pick<Config['worker']['concurrency'], 'hosts'> };
+  nodeFailure: Pick<Config['nodeFailure'], 'mode'> & { guestEvents: { shards: number } | null };
+}): number => concurrency.hosts + (mode === 'off' ? 0 : (guestEvents?.shards ?? 0));
 
 /**
  * What this process serves, by what it can reach: Kubernetes and observations of virtual machines always, Nova and its
@@ -103,7 +117,8 @@ export function composeQueues(
         ? []
         : [
             queue(novaQueue(ofCloud.region, cluster), concurrency.nova, ofCloud.nova),
-            queue(hostsQueue(cluster), concurrency.hosts, ofCloud.hosts),
+            queue(hostsQueue(cluster), placesForHosts(shared.config), ofCloud.hosts),
+            queue(hostChecksQueue(cluster), concurrency.hosts, ofCloud.hosts),
           ]),
       queue(machinesQueue(cluster), placesForMachines(shared.config), ofMachines.activities),
       queue(agentsQueue(cluster), concurrency.agents, ofAgents.activities),

@@ -1,4 +1,4 @@
-import type { HypervisorHostActivities } from '../../contracts/hypervisor/activities.ts';
+import type { HypervisorCheckActivities, HypervisorHostActivities } from '../../contracts/hypervisor/activities.ts';
 import type { HypervisorSettings } from '../../contracts/hypervisor/hypervisor.ts';
 import type { HypervisorConfig } from '../../runtime/config/hypervisor-config.ts';
 import type { KubernetesObjects } from '../../runtime/kubernetes/objects.ts';
@@ -32,8 +32,10 @@ export interface HypervisorHostDependencies extends NovaDependencies {
   random: Random;
 }
 
-/** The activities on queue `hosts`. */
-export function createHypervisorHostActivities(deps: HypervisorHostDependencies): HypervisorHostActivities {
+/** The activities on the queues `hosts` and `host-checks`. */
+export function createHypervisorHostActivities(
+  deps: HypervisorHostDependencies,
+): HypervisorHostActivities & HypervisorCheckActivities {
   const { client, config, settings, ports, ceph, random, scope = currentScope, clock } = deps;
   const { copiedLabels, agentNamespaces, guardsDrain } = config;
   const readCertificate = createCertificateReader(client, config.certificates, () => clock.now());

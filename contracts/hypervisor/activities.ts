@@ -23,6 +23,10 @@ import type { HostObservation } from '../eviction/instance.ts';
 export interface HypervisorHostActivities {
   /** Validates input given by hand, and reads everything that decisions need. */
   observeHypervisor(input: HypervisorInput, scope: ObservationScope): Promise<ObservedHypervisor>;
+}
+
+/** Queue `host-checks`: what asks the host itself, for minutes. */
+export interface HypervisorCheckActivities {
   /** Runs checks of the Testing phase, at once. What is wrong with the host is a finding, never a failure. */
   runHypervisorChecks(request: CheckRequest): Promise<CheckFindings[]>;
 }

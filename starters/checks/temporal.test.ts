@@ -9,7 +9,7 @@ const always = ['drover', 'drover', 'kubernetes'];
 
 test.each<[why: string, settings: object, region: string | null, vcenters: string[], more: string[]]>([
   ['nothing', { modes: off }, null, ['vc-1'], []],
-  ['a region', {}, 'RegionOne', [], ['nova:RegionOne', 'hosts']],
+  ['a region', {}, 'RegionOne', [], ['nova:RegionOne', 'hosts', 'host-checks']],
   [
     'virtual machines',
     { modes: { VirtualMachine: 'observe' } },
@@ -38,7 +38,7 @@ test('queues begin with the name of the cluster', () => {
   expect(
     neededQueues(parseConfig(settings, {}, {}), { region: 'east', vcenters: ['vc-1'] }).map(({ name }) => name),
   ).toEqual(
-    ['drover', 'drover', 'kubernetes', 'nova:east', 'hosts', 'virtual-machines', 'vsphere:vc-1'].map(
+    ['drover', 'drover', 'kubernetes', 'nova:east', 'hosts', 'host-checks', 'virtual-machines', 'vsphere:vc-1'].map(
       (name) => `blue/${name}`,
     ),
   );

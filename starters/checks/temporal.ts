@@ -1,6 +1,7 @@
 import type { Client, Connection } from '@temporalio/client';
 import {
   agentsQueue,
+  hostChecksQueue,
   hostsQueue,
   kubernetesQueue,
   machinesQueue,
@@ -96,7 +97,7 @@ export function neededQueues(
   const names = [
     workflowQueue(cluster),
     kubernetesQueue(cluster),
-    ...(region === null ? [] : [novaQueue(region, cluster), hostsQueue(cluster)]),
+    ...(region === null ? [] : [novaQueue(region, cluster), hostsQueue(cluster), hostChecksQueue(cluster)]),
     ...(isOn('Machine') ? [machinesQueue(cluster)] : []),
     ...(isOn('DataVolume', 'StorageProfile') ? [volumesQueue(cluster)] : []),
     ...(isOn('VsphereAgentPool', 'VsphereAgent') ? [agentsQueue(cluster)] : []),

@@ -2,6 +2,7 @@ import { resources } from '../../runtime/kubernetes/resources.ts';
 import { openObjects } from '../../runtime/kubernetes/objects.ts';
 import { withClock } from '../../lab/clock.ts';
 import { applyObject, mergeObject } from '../../lab/kubernetes-objects.ts';
+import { nodeFailureId, workflowQueue, workflowTypes } from '../../contracts/ids.ts';
 import { uuidOf } from '../fakes/openstack/ids.ts';
 import type { FakeOpenStack } from '../fakes/openstack/fake-openstack.ts';
 import { lifecycleOf, zone } from '../faults/hypervisor-objects.ts';
@@ -16,7 +17,7 @@ const node = 'node-9';
 const minuteMs = 60_000;
 const patienceMs = 180_000;
 
-interface World extends Pick<Deployment, 'simulation'> {
+interface World extends Pick<Deployment, 'simulation' | 'hosts'> {
   openstack: FakeOpenStack;
   /** Waits until the Hypervisor says that. */
   untilSaid: (words: RegExp) => Promise<unknown>;
@@ -25,12 +26,17 @@ interface World extends Pick<Deployment, 'simulation'> {
 }
 
 /** A Node that comes as a hypervisor. */
-async function onboard(hypervisor: object, lifecycle: string, during: (world: World) => Promise<void>): Promise<void> {
+async function onboard(
+  hypervisor: object,
+  lifecycle: string,
+  during: (world: World) => Promise<void>,
+  more: object = {},
+): Promise<void> {
   const deployment = deploy({
     bundle: await loadWorkflows(),
     seed: 1,
     parts: ['openstack'],
-    settings: lifecycleSettings({ hypervisor }),
+    settings: { ...lifecycleSettings({ hypervisor }), ...more },
     bridge: true,
   });
   const { simulation, kubernetes, openstack } = deployment;
@@ -49,6 +55,7 @@ async function onboard(hypervisor: object, lifecycle: string, during: (world: Wo
     await applyObject(kubernetes.admin, nodeManifest(node, { zone, lifecycle }));
     await during({
       simulation,
+      hosts: deployment.hosts,
       openstack,
       untilSaid,
       maintain: (maintenance) =>
@@ -114,6 +121,41 @@ test(
         const beganMs = simulation.clock.now();
         await untilSaid(/^Aborted False: .*Waited 10 min in vain for nova-compute/u);
         expect(simulation.clock.now() - beganMs).toBeLessThan(12 * minuteMs);
+      },
+    );
+  },
+  patienceMs,
+);
+
+test(
+  'a host whose failure is judged waits neither for the checks of another, nor for the guest watch',
+  async () => {
+    const smoke = {
+      flavorId: 'lab.tiny',
+      imageId: uuidOf('image.lab.drover.dev'),
+      console: 'hostname',
+      deadlineMs: 30 * minuteMs,
+    };
+    const libvirt = { connectUri: 'qemu+tcp://{host}/system', minimumVersion: '8.0.0' };
+    await onboard(
+      { smoke, libvirt },
+      'true',
+      async ({ simulation: { client, clock }, openstack, hosts }) => {
+        hosts.add({ name: node });
+        await openstack.fleet.change(node, { buildDelaySeconds: 20 * 60 });
+        await until('a server to be built', 10 * minuteMs, () => openstack.model.servers.size === 1 || 'none yet');
+        const beganMs = clock.now();
+        await client.workflow.execute(workflowTypes.handleNodeFailure, {
+          workflowId: nodeFailureId('node-1'),
+          taskQueue: workflowQueue(''),
+          args: [{ hypervisor: 'node-1' }],
+        });
+        expect(clock.now() - beganMs).toBeLessThan(minuteMs);
+        expect([...openstack.model.servers.values()]).toMatchObject([{ isDeleted: false }]);
+      },
+      {
+        nodeFailure: { mode: 'recommend', guestEvents: { shards: 2 } },
+        worker: { concurrency: { hosts: 1 } },
       },
     );
   },

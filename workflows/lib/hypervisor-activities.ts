@@ -1,10 +1,11 @@
 import { proxyActivities } from '@temporalio/workflow';
 import type {
+  HypervisorCheckActivities,
   HypervisorHostActivities,
   HypervisorObjectActivities,
   HypervisorRegionActivities,
 } from '../../contracts/hypervisor/activities.ts';
-import { hostsQueue, kubernetesQueue, novaQueue } from '../../contracts/ids.ts';
+import { hostChecksQueue, hostsQueue, kubernetesQueue, novaQueue } from '../../contracts/ids.ts';
 import { checkCall, longCall, shortCall } from '../../contracts/policies.ts';
 import { ownCluster } from './own-cluster.ts';
 
@@ -24,8 +25,8 @@ export const host = (summary: string) =>
 
 /** How often a check is tried is the plan's business. */
 export const hostCheck = (summary: string, patienceMs: number | undefined) =>
-  proxyActivities<HypervisorHostActivities>({
+  proxyActivities<HypervisorCheckActivities>({
     ...checkCall(patienceMs),
-    taskQueue: hostsQueue(ownCluster()),
+    taskQueue: hostChecksQueue(ownCluster()),
     summary,
   });
