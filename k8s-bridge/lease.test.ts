@@ -306,3 +306,29 @@ test(
     await a.stop();
   }),
 );
+
+test(
+  'a holder keeps it though a renewal that it gave up is carried out',
+  inTime(async () => {
+    const server = serverOfOneLease();
+    const { kubernetes } = server.client();
+    let takesMs = 0;
+    const late = (async (request: KubernetesRequest, signal: AbortSignal): Promise<unknown> => {
+      // It is carried out, whether or not somebody waits for the answer.
+      const answer = kubernetes.request(request, never);
+      answer.catch(() => undefined);
+      await clock.sleep(request.method === 'PUT' ? takesMs : 10, signal);
+      return await answer;
+    }) as Kubernetes['request'];
+    const a = participant({ request: late } as Kubernetes, 'a', [], defaultBridgeTimings.lease);
+    await clock.sleep(minuteMs);
+    takesMs = 10 * minuteMs;
+    const before = server.specs.length;
+    await until(() => server.specs.length > before);
+    await clock.sleep(10);
+    takesMs = 10;
+    await clock.sleep(minuteMs);
+    expect([a.events, a.held()]).toEqual([['a acquired'], true]);
+    await a.stop();
+  }),
+);

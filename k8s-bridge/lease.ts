@@ -58,7 +58,7 @@ const mostSlowness = 5;
 /** Of it, with each answer: a server that is slow now and then counts as slow. */
 const slownessKept = 0.95;
 
-/** A stop must not wait long for a server that is away. */
+/** A stop must not wait long for a server that is away; for one that is slow, longer. */
 const releaseTimeoutMs = 2_000;
 
 const leaseSchema = z.object({
@@ -179,7 +179,7 @@ export function startLease(options: LeaseOptions): Lease {
     }
   };
 
-  const attempt = async (): Promise<void> => {
+  const attempt = async ({ isFirst } = { isFirst: true }): Promise<void> => {
     try {
       // The holder knows its resourceVersion; the precondition of the write fails where that has changed.
       if (renewedMs === null || seen === null) await read(abort);
@@ -206,8 +206,12 @@ export function startLease(options: LeaseOptions): Lease {
       hold(startedMs, deadlineMs);
     } catch (failure) {
       if (abort.aborted) return;
-      // Another process wrote it: the next attempt reads who holds it now.
-      if (isFailure(failure, 'ObjectConflict') && renewedMs !== null) await read(abort).catch(() => undefined);
+      if (isFailure(failure, 'ObjectConflict') && renewedMs !== null) {
+        // Another process wrote it: the next attempt reads who holds it now.
+        await read(abort).catch(() => undefined);
+        // Or this one, by a write that it had given up: there may be no time for a pause.
+        if (isFirst && seen?.holder === identity) return await attempt({ isFirst: false });
+      }
       error = failure instanceof Error ? failure.message : String(failure);
       log.warn({ lease: name, error }, 'the lease cannot be renewed or taken');
     }
@@ -218,7 +222,7 @@ export function startLease(options: LeaseOptions): Lease {
     if (renewedMs === null) return;
     renewedMs = null;
     try {
-      await withTimeout(clock, releaseTimeoutMs, async (signal) => {
+      await withTimeout(clock, releaseTimeoutMs * slowness, async (signal) => {
         // Read anew: a renewal that was called off may have been carried out all the same.
         await read(signal);
         if (seen?.holder !== identity) return;
