@@ -1,3 +1,4 @@
+import { pino } from 'pino';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Client } from '@temporalio/client';
 import { digestMemo } from '../contracts/runs.ts';
@@ -37,7 +38,7 @@ function serve(pageMs: number) {
     drive(
       clock,
       readLeftDigests(
-        { temporal, listTimeoutMs: minuteMs, clock },
+        { temporal, listTimeoutMs: minuteMs, clock, log: pino({ level: 'silent' }) },
         { workflowType: 'reconcileVirtualMachine' },
         new Set(ids),
         never,

@@ -242,7 +242,7 @@ export function leftDigestOf(status: string, digest: unknown): LeftDigest {
 
 /** Pages through the runs of a kind, the newest first, until the last one under each of these ids is known. */
 export async function readLeftDigests(
-  { temporal, listTimeoutMs, clock }: Pick<CatchUpDeps, 'temporal' | 'listTimeoutMs' | 'clock'>,
+  { temporal, listTimeoutMs, clock, log }: Pick<CatchUpDeps, 'temporal' | 'listTimeoutMs' | 'clock' | 'log'>,
   { workflowType }: Pick<DrivenKind, 'workflowType'>,
   ids: ReadonlySet<string>,
   abort: AbortSignal,
@@ -250,13 +250,16 @@ export async function readLeftDigests(
   // The links of a chain before its last are no ends.
   const query = `WorkflowType = '${workflowType}' AND ExecutionStatus != 'ContinuedAsNew'`;
   const newest = new Map<string, { startedMs: number; left: LeftDigest }>();
-  await eachRun(temporal, query, { timeoutMs: listTimeoutMs, clock, abort }, (run) => {
+  const onLost = (error: unknown): void =>
+    log.warn({ kind: workflowType, error: wordsOf(error) }, 'digests of runs cannot be decoded: all are observed anew');
+  const take = (run: WorkflowExecutionInfo): boolean => {
     const { workflowId, startTime, status, memo } = run;
     const startedMs = startTime.getTime();
     if (ids.has(workflowId) && (newest.get(workflowId)?.startedMs ?? 0) <= startedMs)
       newest.set(workflowId, { startedMs, left: leftDigestOf(status.name, memo?.[digestMemo]) });
     return newest.size < ids.size;
-  });
+  };
+  await eachRun(temporal, query, { timeoutMs: listTimeoutMs, clock, abort }, take, onLost);
   return new Map([...newest].map(([workflowId, { left }]) => [workflowId, left]));
 }
 
@@ -269,12 +272,17 @@ const eachRun = (
   query: string,
   limits: CallLimits,
   take: (run: WorkflowExecutionInfo) => boolean,
+  onLost?: (error: unknown) => void,
 ): Promise<void> =>
-  readRuns(temporal, async (workflow) => {
-    const runs = workflow.list({ query, pageSize })[Symbol.asyncIterator]();
-    for (;;) {
-      // The next run, and with it perhaps the next page.
-      const next = await limited(temporal, limits, () => runs.next());
-      if (next.done === true || !take(next.value)) return;
-    }
-  });
+  readRuns(
+    temporal,
+    async (workflow) => {
+      const runs = workflow.list({ query, pageSize })[Symbol.asyncIterator]();
+      for (;;) {
+        // The next run, and with it perhaps the next page.
+        const next = await limited(temporal, limits, () => runs.next());
+        if (next.done === true || !take(next.value)) return;
+      }
+    },
+    onLost,
+  );

@@ -16,6 +16,7 @@ import { migrationAllowanceId } from '../../contracts/ids.ts';
 import { messages } from '../../contracts/messages.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { droverFailure } from '../../runtime/failure.ts';
+import { readRuns } from '../../runtime/temporal/read-runs.ts';
 import { limited } from '../../runtime/temporal/temporal.ts';
 import { grantSlots, signalWithStartAllowance, type SlotRequests } from './allowance.ts';
 
@@ -141,7 +142,10 @@ const leaves = ({ want, using }: AllowanceRequest): boolean => want === 0 && usi
 
 /** By id alone, so that a run whose id another run has taken since counts as closed whatever it was closed as. */
 async function isOpen(client: Client, { consumer, runId }: Consumer): Promise<boolean> {
-  const current = await unlessGone(client.workflow.getHandle(consumer).describe(), null);
+  const current = await unlessGone(
+    readRuns(client, (workflow) => workflow.getHandle(consumer).describe()),
+    null,
+  );
   return (
     current !== null &&
     current.runId === runId &&

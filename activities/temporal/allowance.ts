@@ -25,6 +25,7 @@ import { messages } from '../../contracts/messages.ts';
 import { searchAttributes } from '../../contracts/search-attributes.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
+import { readRuns } from '../../runtime/temporal/read-runs.ts';
 import { limited } from '../../runtime/temporal/temporal.ts';
 import { sendTogetherByKey } from '../lib/send-together.ts';
 
@@ -217,7 +218,7 @@ export async function grantSlots(client: Client, grants: readonly SlotGrant[]): 
 /** A run that is terminated, or fails, loses what it had granted. */
 async function wasLost(client: Client, workflowId: string): Promise<boolean> {
   try {
-    const { status } = await client.workflow.getHandle(workflowId).describe();
+    const { status } = await readRuns(client, (workflow) => workflow.getHandle(workflowId).describe());
     return (
       status.name !== 'RUNNING' &&
       status.name !== 'PAUSED' &&

@@ -5,18 +5,27 @@ import { failureCode } from '../failure.ts';
 /**
  * Reads what Temporal knows of runs, such as whether they are open and how they ended. No payload is needed for that:
  * where one of a memo cannot be decoded, as its key is lost, all is read once more, and such a value is undefined.
+ *
+ * @param onLost is given what says which key it is
  */
 export async function readRuns<Result>(
   client: Client,
   read: (workflow: WorkflowClient) => Promise<Result>,
+  onLost: (error: unknown) => void = () => undefined,
 ): Promise<Result> {
   try {
     return await read(client.workflow);
   } catch (error) {
-    const code = failureCode(error);
-    if (code !== 'PayloadKeyMissing' && code !== 'PayloadUnreadable') throw error;
+    if (!isPayloadLost(error)) throw error;
+    onLost(error);
     return await read(withoutLostValues(client));
   }
+}
+
+/** A payload cannot be decoded by this process. */
+export function isPayloadLost(error: unknown): boolean {
+  const code = failureCode(error);
+  return code === 'PayloadKeyMissing' || code === 'PayloadUnreadable';
 }
 
 function withoutLostValues({ connection, options: { namespace, loadedDataConverter } }: Client): WorkflowClient {

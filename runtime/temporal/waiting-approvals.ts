@@ -1,7 +1,8 @@
-import type { Client } from '@temporalio/client';
+import type { Client, WorkflowClient } from '@temporalio/client';
 
 import { orphanSweepId, workflowTypes } from '../../contracts/ids.ts';
 import { searchAttributes } from '../../contracts/search-attributes.ts';
+import { readRuns } from './read-runs.ts';
 import { limited, type OwnLimits } from './temporal.ts';
 
 const defaultTimeoutMs = 10_000;
@@ -20,10 +21,11 @@ export async function readWaitingApprovals(
   limits: OwnLimits,
 ): Promise<Set<string>> {
   const query = `WorkflowType = '${workflowTypes.sweepOrphans}' AND ExecutionStatus = 'Running' AND ${searchAttributes.reason} = 'ApprovalNeeded'`;
-  const waiting = await limited(client, { timeoutMs: defaultTimeoutMs, ...limits }, async () => {
+  const list = async (workflow: WorkflowClient): Promise<Set<string>> => {
     const ids = new Set<string>();
-    for await (const { workflowId } of client.workflow.list({ query, pageSize })) ids.add(workflowId);
+    for await (const { workflowId } of workflow.list({ query, pageSize })) ids.add(workflowId);
     return ids;
-  });
+  };
+  const waiting = await limited(client, { timeoutMs: defaultTimeoutMs, ...limits }, () => readRuns(client, list));
   return new Set(namespaces.filter((namespace) => waiting.has(orphanSweepId(namespace, cluster))));
 }

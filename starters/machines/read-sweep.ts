@@ -2,6 +2,7 @@ import { orphanSweepDryId, orphanSweepId, workflowQueue, workflowTypes } from '.
 import { machineKind } from '../../contracts/kinds/machine.ts';
 import type { AskedLeftover, SweepProgress, SweepReport, SweepResult } from '../../contracts/machine-safety/sweep.ts';
 import { asSignal, messages, progressQuery, unseenChange } from '../../contracts/messages.ts';
+import { readRuns } from '../../runtime/temporal/read-runs.ts';
 import { signalWithStart } from '../../runtime/temporal/signal-runs.ts';
 import { CommandError } from '../command/error.ts';
 import { exitCodes } from '../command/exit-codes.ts';
@@ -98,7 +99,9 @@ async function lookAt(
   { workflowId, runId }: SweepRun,
 ): Promise<{ view: SweepView; isSilent: boolean } | null> {
   const handle = access.client.workflow.getHandle(workflowId, runId, { followRuns: false });
-  const described = await answered(access, () => handle.describe()).catch((error: unknown) => {
+  const described = await readRuns(access.client, (workflow) =>
+    answered(access, () => workflow.getHandle(workflowId, runId).describe()),
+  ).catch((error: unknown) => {
     access.abort.throwIfAborted();
     if (explainError(error).exitCode === exitCodes.notFound) return null;
     throw error;

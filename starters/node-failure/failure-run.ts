@@ -1,6 +1,7 @@
 import { nodeFailureId } from '../../contracts/ids.ts';
 import { type Command, progressQuery } from '../../contracts/messages.ts';
 import type { NodeFailureProgress } from '../../contracts/node-failure/run.ts';
+import { readRuns } from '../../runtime/temporal/read-runs.ts';
 import { CommandError } from '../command/error.ts';
 import { exitCodes } from '../command/exit-codes.ts';
 import { explainError } from '../command/explain-error.ts';
@@ -26,7 +27,9 @@ export async function describeFailureRun(temporal: TemporalAccess, host: string)
   const workflowId = nodeFailureId(host, temporal.config.cluster);
   const handle = temporal.client.workflow.getHandle(workflowId);
   try {
-    const { runId, status } = await answered(temporal, () => handle.describe());
+    const { runId, status } = await readRuns(temporal.client, (workflow) =>
+      answered(temporal, () => workflow.getHandle(workflowId).describe()),
+    );
     if (status.name !== 'RUNNING' && status.name !== 'PAUSED') return null;
     const progress = await answered(
       temporal,

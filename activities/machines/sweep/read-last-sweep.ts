@@ -1,9 +1,10 @@
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { type Client, type WorkflowClient, WorkflowNotFoundError } from '@temporalio/client';
 import { z } from 'zod';
 
 import { workflowTypes } from '../../../contracts/ids.ts';
 import type { SweepMemory, SweepResult } from '../../../contracts/machine-safety/sweep.ts';
 import type { Clock } from '../../../runtime/clock.ts';
+import { isPayloadLost, readRuns } from '../../../runtime/temporal/read-runs.ts';
 import { limited } from '../../../runtime/temporal/temporal.ts';
 import { temporalFailure } from '../../temporal/activities.ts';
 
@@ -55,22 +56,23 @@ export async function readLastSweep(
     }
   };
   const query = `WorkflowId = '${workflowId}' AND WorkflowType = '${workflowTypes.sweepOrphans}' AND ExecutionStatus = 'Completed'`;
-  const runs = await call('list the sweeps before', async () => {
+  const list = async (workflow: WorkflowClient): Promise<{ runId: string; closeMs: number }[]> => {
     const found: { runId: string; closeMs: number }[] = [];
-    for await (const { runId, closeTime } of temporal.workflow.list({ query, pageSize: mostRuns })) {
+    for await (const { runId, closeTime } of workflow.list({ query, pageSize: mostRuns })) {
       found.push({ runId, closeMs: closeTime?.getTime() ?? 0 });
       if (found.length >= mostRuns) break;
     }
     return found.toSorted((a, b) => b.closeMs - a.closeMs);
-  });
+  };
+  const runs = await call('list the sweeps before', () => readRuns(temporal, list));
   for (const { runId } of runs) {
     const result = await call('read how the sweep before has ended', () =>
       temporal.workflow
         .getHandle(workflowId, runId, { followRuns: false })
         .result()
         .catch((error: unknown) => {
-          // Its history is gone by now.
-          if (error instanceof WorkflowNotFoundError) return null;
+          // Its history is gone by now, or the key that its result is encrypted with.
+          if (error instanceof WorkflowNotFoundError || isPayloadLost(error)) return null;
           throw error;
         }),
     );
