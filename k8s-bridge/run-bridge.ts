@@ -6,7 +6,8 @@ import type { Health } from '../runtime/telemetry/health.ts';
 import type { Kubernetes } from '../runtime/kubernetes/kubernetes.ts';
 import type { Logger } from '../runtime/telemetry/logging.ts';
 import type { Metrics } from '../runtime/telemetry/metrics.ts';
-import { limited, unreachable, wordsOf } from '../runtime/temporal/temporal.ts';
+import { probeTemporal } from '../runtime/temporal/probe.ts';
+import { wordsOf } from '../runtime/temporal/temporal.ts';
 import { inTrace } from '../runtime/telemetry/tracing.ts';
 import { backOffResetMs, reflectorBackOff } from './back-off.ts';
 import { coalesceChanges, type Delivery } from './decide-delivery.ts';
@@ -363,17 +364,6 @@ export function runBridge({
     }),
     stop: () => (stopped ??= shutDown()),
   };
-}
-
-/** Null when it answers. */
-async function probeTemporal(client: Client, clock: Clock): Promise<string | null> {
-  try {
-    await limited(client, { timeoutMs: 1_000, clock }, () => client.workflowService.getSystemInfo({}));
-    return null;
-  } catch (error) {
-    const { address = 'its address' } = (client.connection as { options?: { address?: string } }).options ?? {};
-    return unreachable({ address, namespace: client.options.namespace }, error).message;
-  }
 }
 
 /** What is delivered one after the other: the changes of an object, or of all that share a run. */

@@ -114,7 +114,7 @@ export async function startWorker(
     },
     ...(traced === null ? {} : { sinks: traced.spanSinks(traced.tracing) }),
   } satisfies Partial<WorkerOptions>;
-  const health = await observation.serve();
+  const health = await observation.serve(temporal);
   const closeAll = (): Promise<unknown> =>
     Promise.allSettled([
       health.close(),

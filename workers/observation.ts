@@ -1,4 +1,5 @@
 import { asyncLocalStorage } from '@temporalio/activity';
+import type { Client } from '@temporalio/client';
 import type { ActivityInterceptorsFactory, TelemetryOptions, Worker } from '@temporalio/worker';
 import type { SafetyMeter } from '../activities/kubernetes/machines/tools.ts';
 import type { WatchMeter } from '../activities/vsphere/watch/tools.ts';
@@ -11,6 +12,7 @@ import type { Logger } from '../runtime/telemetry/logging.ts';
 import { createMetrics } from '../runtime/telemetry/metrics.ts';
 import type { ObserveCall } from '../runtime/telemetry/outside-calls.ts';
 import { callObserver } from '../runtime/telemetry/outside-calls.ts';
+import { probeTemporal } from '../runtime/temporal/probe.ts';
 import { readVersion } from '../runtime/version.ts';
 import { meterApprovals } from './approval-meter.ts';
 import { type AgentMeter, meterAgents } from './agent-meter.ts';
@@ -35,15 +37,15 @@ export interface Observation {
   agentMeter: AgentMeter;
   volumeMeter: VolumeMeter;
   /** Serves the pages, where the settings give an address. @throws InvalidConfiguration when it cannot be had */
-  serve(): Promise<WorkerHealth>;
+  serve(client: Client): Promise<WorkerHealth>;
 }
 
 export interface WorkerHealth {
   /** `http://host:port` of `/healthz`, `/readyz` and `/metrics`; null where the settings give no address. */
   url: string | null;
-  /** Says in the pages what a worker that has not begun waits for; null: nothing. It lives, and is not ready. */
+  /** Says in the pages what a worker that has not begun waits for; null: nothing. */
   waitFor: (reason: string | null) => void;
-  /** It is ready once all of these run. */
+  /** Until then it lives, and is not ready. It is once all of these run, as long as Temporal answers. */
   watch(workers: readonly Worker[]): void;
   close(): Promise<void>;
 }
@@ -72,20 +74,30 @@ export async function openObservation(
     },
     agentMeter: meterAgents(metrics, clock),
     volumeMeter: meterVolumes(metrics, clock),
-    async serve() {
-      let watched: readonly Worker[] = [];
+    async serve(client) {
+      let watched: readonly Worker[] | null = null;
       let waitsFor: string | null = null;
       const watch = (workers: readonly Worker[]): void => void (watched = workers);
       const waitFor = (reason: string | null): void => void (waitsFor = reason);
       if (healthAddress === null || temporal === null)
         return { url: null, watch, waitFor, close: () => Promise.resolve() };
-      const health = (): Health => (waitsFor === null ? healthOf(watched) : { ok: false, reasons: [waitsFor] });
-      // A new process would wait for the same.
-      const life = (): Health => ({ ...health(), ...(waitsFor !== null && { ok: true }) });
+      const begun = (): string[] =>
+        watched === null ? [waitsFor ?? 'the workers are being made'] : watched.flatMap(whyNotRunning);
+      const life = (): Health => {
+        const reasons = begun();
+        // A new process would have to begin, too.
+        return { ok: watched === null || reasons.length === 0, reasons };
+      };
+      const readiness = async (): Promise<Health> => {
+        // A worker is RUNNING however long its polls fail.
+        const temporalError = await probeTemporal(client, clock);
+        const reasons = [...begun(), ...(temporalError === null ? [] : [temporalError])];
+        return { ok: reasons.length === 0, reasons };
+      };
       const server = await serveHealth({
         address: healthAddress,
         setting: 'worker.healthAddress',
-        pages: { '/healthz': life, '/readyz': health },
+        pages: { '/healthz': life, '/readyz': readiness },
         metrics: { page: async () => (await Promise.all([metrics.page(), temporal.page()])).join('\n') },
       });
       return { ...server, watch, waitFor };
@@ -93,13 +105,8 @@ export async function openObservation(
   };
 }
 
-function healthOf(workers: readonly Worker[]): Health {
-  if (workers.length === 0) return { ok: false, reasons: ['the workers are being made'] };
-  const reasons = workers
-    .filter((worker) => worker.getState() !== 'RUNNING')
-    .map((worker) => `the worker of queue ${worker.options.taskQueue} is ${worker.getState()}`);
-  return { ok: reasons.length === 0, reasons };
-}
+const whyNotRunning = (worker: Worker): string[] =>
+  worker.getState() === 'RUNNING' ? [] : [`the worker of queue ${worker.options.taskQueue} is ${worker.getState()}`];
 
 /**
  * So that who has an id of Nova's logs finds the run, and who has a run finds what Nova logged. Null while
