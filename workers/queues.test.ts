@@ -1,4 +1,4 @@
-import { placesForHosts, placesForMachines } from './queues.ts';
+import { placesForHosts, placesForMachines, placesForVcenter } from './queues.ts';
 
 test.each([
   [0, 20, 20],
@@ -17,4 +17,12 @@ test.each([
   ['no node failures are handled: the watches end', 'off', { shards: 100 }, 50],
 ] as const)('places for hosts, where %s', (_why, mode, guestEvents, places) => {
   expect(placesForHosts({ worker: { concurrency: { hosts: 50 } }, nodeFailure: { mode, guestEvents } })).toBe(places);
+});
+
+test.each([
+  [1, 2],
+  [2, 2],
+  [100, 100],
+])('a vCenter, where the settings give %i places: %i', (vsphere, places) => {
+  expect(placesForVcenter({ vsphere })).toBe(places);
 });

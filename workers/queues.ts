@@ -62,6 +62,13 @@ export const placesForHosts = ({
 }): number => concurrency.hosts + (mode === 'off' ? 0 : (guestEvents?.shards ?? 0));
 
 /**
+ * How many activities at a vCenter run at once: the watch over its VMs holds one place for as long as it is wanted, and
+ * there is another for all else, however few the settings give. Pure.
+ */
+export const placesForVcenter = ({ vsphere }: Pick<Config['worker']['concurrency'], 'vsphere'>): number =>
+  Math.max(vsphere, 2);
+
+/**
  * What this process serves, by what it can reach: Kubernetes and observations of virtual machines always, Nova and its
  * hosts where there is an OpenStack, each vCenter.
  *
@@ -125,7 +132,7 @@ export function composeQueues(
       queue(volumesQueue(cluster), concurrency.volumes, ofVolumes),
       queue(virtualMachinesQueue(cluster), concurrency.vsphere, ofVms.observers),
       ...ofVms.vcenters.map(({ name, activities }) =>
-        queue(vsphereQueue(name, cluster), concurrency.vsphere, activities),
+        queue(vsphereQueue(name, cluster), placesForVcenter(concurrency), activities),
       ),
     ],
     close: async () => {
