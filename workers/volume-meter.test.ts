@@ -31,10 +31,10 @@ function meter() {
   const metrics = createMetrics('worker', '1');
   const clock = { nowMs: 1_000, monotonicMs: () => clock.nowMs };
   const { metered, meteredClient } = meterVolumes(metrics, clock);
-  const observe = (facts: Facts) =>
+  const observe = (facts: Facts, name = input.name) =>
     metered({
       observeDataVolume: () => Promise.resolve(observation(facts)),
-    } as unknown as DataVolumeActivities).observeDataVolume(input);
+    } as unknown as DataVolumeActivities).observeDataVolume({ ...input, name });
   return { metrics, clock, metered, meteredClient, observe };
 }
 
@@ -53,6 +53,23 @@ test('one that waits is shown while that is fresh, and no longer than it does', 
   const completes = { completeDataVolume: () => Promise.resolve({ left: [] }) } as unknown as DataVolumeActivities;
   await metered(completes).completeDataVolume({ ...input, uid: 'u', begin: null, status: {} as never });
   expect(await metrics.page()).not.toContain('drover_data_volume_waiting_timestamp_seconds{');
+});
+
+test('what is stale is kept by nobody, also where no page is made', async () => {
+  const { metrics, clock, observe } = meter();
+  for (const name of ['disk', 'other', 'disk']) {
+    clock.nowMs += recheckMs;
+    await observe({}, name);
+  }
+  clock.nowMs += recheckMs;
+  await observe({}, 'third');
+  // Back to when all were fresh: a page now shows what is kept.
+  clock.nowMs = 1_000;
+  const page = await metrics.page();
+  expect(['disk', 'other', 'third'].filter((name) => page.includes(`data_volume="${name}"`))).toEqual([
+    'disk',
+    'third',
+  ]);
 });
 
 test.each<[why: string, facts: Facts]>([

@@ -26,9 +26,16 @@ interface Waiting {
 }
 
 export function meterVolumes(metrics: Metrics, clock: Pick<Clock, 'monotonicMs'>): VolumeMeter {
+  /** Those that were observed last come last. */
   const waiting = new Map<string, Waiting>();
+  const dropStale = (): void => {
+    for (const [key, { staleMs }] of waiting) {
+      if (clock.monotonicMs() < staleMs) return;
+      waiting.delete(key);
+    }
+  };
   metrics.beforePage(() => {
-    for (const [key, { staleMs }] of waiting) if (clock.monotonicMs() >= staleMs) waiting.delete(key);
+    dropStale();
     metrics.replace(
       'dataVolumesWaiting',
       [...waiting.values()]
@@ -45,8 +52,10 @@ export function meterVolumes(metrics: Metrics, clock: Pick<Clock, 'monotonicMs'>
         const { namespace, name } = input;
         const key = `${namespace}/${name}`;
         const reason = observation.kind === 'observed' ? waitsFor(observation) : null;
-        if (observation.kind !== 'observed' || observation.desired === null || reason === null) waiting.delete(key);
-        else
+        waiting.delete(key);
+        // Also where no page is ever made.
+        dropStale();
+        if (observation.kind === 'observed' && observation.desired !== null && reason !== null)
           waiting.set(key, {
             labels: { namespace, data_volume: name, reason },
             createdMs: observation.desired.createdMs,
