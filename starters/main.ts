@@ -311,5 +311,7 @@ if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLTo
     if (error.code !== 'EPIPE') throw error;
     process.exit(exitCodeOfClosedOutput(process.argv.slice(2)));
   });
-  process.exitCode = await main(process.argv.slice(2), processContext());
+  const exitCode = await main(process.argv.slice(2), processContext());
+  // Node would wait for what a worker that could not start leaves open: Temporal's SDK closes none that never ran.
+  if (exitCode !== exitCodes.ok) process.exit(exitCode);
 }

@@ -75,111 +75,111 @@ export async function startWorker(
 
   Runtime.install({ logger: temporalLogger(logger), telemetryOptions: observation.telemetry, shutdownSignals: [] });
   const leaving = new AbortController();
-  const connection = await NativeConnection.connect(settings.connection).catch((error: unknown) => {
-    throw unreachable(settings, error);
-  });
-  const systems: SharedSystems = {
-    config,
-    temporal,
-    kubernetes,
-    audit,
-    clock: systemClock,
-    random: Math.random,
-    ports: openPorts({ clock: systemClock, observe }),
-    logger,
-    watchMeter: observation.watchMeter,
-    safetyMeter: observation.safetyMeter,
-    agentMeter: observation.agentMeter,
-    volumeMeter: observation.volumeMeter,
-    leaving: leaving.signal,
-  };
-  const { queues, close } = composeQueues(
-    systems,
-    openstack === null ? null : { openstack, onObserved: observation.showRegion },
-    vcenters,
-  );
-  const [ofWorkflows, ...others] = queues;
-  const shared = {
-    connection,
-    namespace: settings.namespace,
-    dataConverter: settings.converters.worker,
-    shutdownGraceTime: shutdownGraceTimeMs,
-    maxHeartbeatThrottleInterval: maxHeartbeatThrottleIntervalMs,
-    interceptors: {
-      activity: [
-        ...(traced === null ? [] : [traced.traceSteps]),
-        observation.observeSteps,
-        ...(interceptActivity === undefined ? [] : [interceptActivity]),
-      ],
-    },
-    ...(traced === null ? {} : { sinks: traced.spanSinks(traced.tracing) }),
-  } satisfies Partial<WorkerOptions>;
-  const health = await observation.serve(temporal);
-  const closeAll = (): Promise<unknown> =>
-    Promise.allSettled([
-      health.close(),
-      connection.close(),
-      temporal.connection.close(),
-      kubernetes.close(),
-      openstack?.close(),
-      close(),
-    ]);
-  const claimTools = {
-    temporal,
-    kubernetes,
-    clock: systemClock,
-    logger,
-    abort: leaving.signal,
-    onWait: health.waitFor,
-  };
-  await awaitClaim(claimTools, { cluster: config.cluster, region: openstack?.region ?? null }).catch(
-    async (error: unknown) => {
-      await closeAll();
-      throw error;
-    },
-  );
-  const workers = await Promise.all([
-    Worker.create({
-      ...shared,
-      ...ofWorkflows,
-      workflowBundle: await bundleWorkflows({
-        logger: temporalLogger(logger),
-        dataConverter: settings.converters.worker,
-        interceptorModules: traced === null ? [] : [traced.tracingModule],
+  const opened: { close(): Promise<unknown> }[] = [temporal.connection, kubernetes];
+  if (openstack !== null) opened.push(openstack);
+  const closeAll = (): Promise<unknown> => Promise.allSettled(opened.map((one) => one.close()));
+  try {
+    const connection = await NativeConnection.connect(settings.connection).catch((error: unknown) => {
+      throw unreachable(settings, error);
+    });
+    opened.push(connection);
+    const systems: SharedSystems = {
+      config,
+      temporal,
+      kubernetes,
+      audit,
+      clock: systemClock,
+      random: Math.random,
+      ports: openPorts({ clock: systemClock, observe }),
+      logger,
+      watchMeter: observation.watchMeter,
+      safetyMeter: observation.safetyMeter,
+      agentMeter: observation.agentMeter,
+      volumeMeter: observation.volumeMeter,
+      leaving: leaving.signal,
+    };
+    const { queues, ...composed } = composeQueues(
+      systems,
+      openstack === null ? null : { openstack, onObserved: observation.showRegion },
+      vcenters,
+    );
+    opened.push(composed);
+    const [ofWorkflows, ...others] = queues;
+    const shared = {
+      connection,
+      namespace: settings.namespace,
+      dataConverter: settings.converters.worker,
+      shutdownGraceTime: shutdownGraceTimeMs,
+      maxHeartbeatThrottleInterval: maxHeartbeatThrottleIntervalMs,
+      interceptors: {
+        activity: [
+          ...(traced === null ? [] : [traced.traceSteps]),
+          observation.observeSteps,
+          ...(interceptActivity === undefined ? [] : [interceptActivity]),
+        ],
+      },
+      ...(traced === null ? {} : { sinks: traced.spanSinks(traced.tracing) }),
+    } satisfies Partial<WorkerOptions>;
+    const health = await observation.serve(temporal);
+    opened.push(health);
+    const claimTools = {
+      temporal,
+      kubernetes,
+      clock: systemClock,
+      logger,
+      abort: leaving.signal,
+      onWait: health.waitFor,
+    };
+    await awaitClaim(claimTools, { cluster: config.cluster, region: openstack?.region ?? null });
+    const workers = await Promise.all([
+      Worker.create({
+        ...shared,
+        ...ofWorkflows,
+        workflowBundle: await bundleWorkflows({
+          logger: temporalLogger(logger),
+          dataConverter: settings.converters.worker,
+          interceptorModules: traced === null ? [] : [traced.tracingModule],
+        }),
+        stickyQueueScheduleToStartTimeout: stickyScheduleToStartTimeoutMs,
+        maxConcurrentWorkflowTaskExecutions: config.worker.concurrency.workflows,
       }),
-      stickyQueueScheduleToStartTimeout: stickyScheduleToStartTimeoutMs,
-      maxConcurrentWorkflowTaskExecutions: config.worker.concurrency.workflows,
-    }),
-    ...others.map((queue) => Worker.create({ ...shared, ...queue })),
-  ]);
-  health.watch(workers);
-  const stopAll = (): void => {
-    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
-    // After that, so that what is handed over goes to another worker.
-    leaving.abort(new Error('the worker stops'));
-  };
-  const run = async (): Promise<void> => {
-    try {
+      ...others.map((queue) => Worker.create({ ...shared, ...queue })),
+    ]);
+    health.watch(workers);
+    const stopAll = (): void => {
+      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+      // After that, so that what is handed over goes to another worker.
+      leaving.abort(new Error('the worker stops'));
+    };
+    const run = async (): Promise<void> => {
       // One that breaks takes the others along: a worker without one of its parts would appear healthy.
-      await Promise.all(workers.map((worker) => worker.run().finally(stopAll)));
-    } finally {
-      await closeAll();
-    }
-  };
-  const done = run();
-  startSystemWorkflows(systems, openstack?.region ?? null, vcenters);
-  observation.showApprovals(systems);
-  logger.info(
-    { namespace: settings.namespace, queues: queues.map(({ taskQueue }) => taskQueue), health: health.url },
-    'Worker serves',
-  );
-  return {
-    done,
-    async stop() {
-      stopAll();
-      await done;
-    },
-  };
+      const ends = workers.map((worker) => worker.run().finally(stopAll));
+      try {
+        await Promise.all(ends);
+      } finally {
+        // What the others have under way needs what is open, and Temporal's connection is not closed under a worker.
+        await Promise.allSettled(ends);
+        await closeAll();
+      }
+    };
+    const done = run();
+    startSystemWorkflows(systems, openstack?.region ?? null, vcenters);
+    observation.showApprovals(systems);
+    logger.info(
+      { namespace: settings.namespace, queues: queues.map(({ taskQueue }) => taskQueue), health: health.url },
+      'Worker serves',
+    );
+    return {
+      done,
+      async stop() {
+        stopAll();
+        await done;
+      },
+    };
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
 }
 
 /** Null: there is none, and nothing that is switched on needs one. @throws InvalidConfiguration */
