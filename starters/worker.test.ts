@@ -182,3 +182,21 @@ test('one of which a part breaks ends when its other parts have done what they h
   const [code] = await ended;
   expect(code).toBeGreaterThan(0);
 });
+
+test('a signal ends one that waits to begin', async () => {
+  ofKubernetes = () => 'cut';
+  const { child, ended, says } = startWorker();
+  await says('nothing is done yet');
+  child.kill('SIGTERM');
+  expect(await ended).toEqual([exitCodes.ok, null]);
+});
+
+test('a second signal ends one that stops', async () => {
+  const activity = giveActivity();
+  const { child, ended, says } = startWorker();
+  await activity.asked;
+  child.kill('SIGTERM');
+  await says('DRAINING');
+  child.kill('SIGTERM');
+  expect(await ended).toEqual([exitCodes.interrupted, null]);
+});

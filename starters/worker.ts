@@ -23,7 +23,7 @@ export const workerCommand = (): Command =>
     logger.info({ settings: file ?? 'defaults' }, 'Worker starts');
     const tracing = await openTracing('worker');
     try {
-      await untilSignalled(await startWorker(config, logger, { tracing }));
+      await untilSignalled(startWorker(config, logger, { tracing }));
     } finally {
       await tracing?.close();
     }

@@ -1,3 +1,5 @@
+import { exitCodes } from './exit-codes.ts';
+
 /** A process that serves until it is signalled to stop. */
 export interface Serving {
   /** Finishes what it has begun. */
@@ -7,15 +9,22 @@ export interface Serving {
 }
 
 /**
- * Serves until SIGTERM or SIGINT, then stops in good order. A second signal ends the process at once, as it does
- * everywhere: what was under way is taken up by the next one that starts.
+ * Serves until SIGTERM or SIGINT, then stops in good order. One that has not started yet has begun nothing, and ends at
+ * once. So does a second signal end the process: what was under way is taken up by the next one that starts.
  */
-export async function untilSignalled(serving: Serving): Promise<void> {
+export async function untilSignalled(starting: Serving | Promise<Serving>): Promise<void> {
   const { promise: signalled, resolve } = Promise.withResolvers<'signalled'>();
-  const signal = (): void => resolve('signalled');
-  process.once('SIGTERM', signal);
-  process.once('SIGINT', signal);
+  // Nothing is left to a signal's default action: process 1, as a container's is, gets no signal without a listener.
+  let onSignal = (): void => process.exit(exitCodes.ok);
+  const signal = (): void => onSignal();
+  process.on('SIGTERM', signal);
+  process.on('SIGINT', signal);
   try {
+    const serving = await starting;
+    onSignal = () => {
+      onSignal = () => process.exit(exitCodes.interrupted);
+      resolve('signalled');
+    };
     if ((await Promise.race([serving.done, signalled])) === 'signalled') await serving.stop();
   } finally {
     process.off('SIGTERM', signal);

@@ -11,5 +11,5 @@ if (url === undefined) throw new Error('worker.ts <faultControl> [mutation]');
 const { config } = loadConfig();
 const interceptActivity = gate(url, mutation === undefined ? undefined : openMutation(mutation));
 await untilSignalled(
-  await startWorker(config, createLogger({ level: config.logLevel, component: 'worker' }), { interceptActivity }),
+  startWorker(config, createLogger({ level: config.logLevel, component: 'worker' }), { interceptActivity }),
 );
