@@ -132,7 +132,7 @@ export const metrics = {
     kind: 'gauge',
     labels: ['vcenter'],
     from: ['worker'],
-    help: 'When vCenter last answered the watch of this worker',
+    help: 'When vCenter last answered the watch of this worker; until it has, when the watch began',
   },
   machinesFrozen: {
     name: 'drover_machines_frozen',
@@ -314,7 +314,7 @@ export const metrics = {
     kind: 'gauge',
     labels: ['kind'],
     from: ['bridge'],
-    help: 'When kube-apiserver last sent something on the watch',
+    help: 'When kube-apiserver last sent something on the watch; until it has, when the bridge started',
   },
 
   objects: { name: 'drover_objects', kind: 'gauge', labels: ['kind'], from: ['bridge'], help: 'Objects of a kind' },
