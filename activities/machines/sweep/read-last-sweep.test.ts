@@ -2,6 +2,7 @@ import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 
 import type { SweepMemory } from '../../../contracts/machine-safety/sweep.ts';
 import { systemClock as clock } from '../../../runtime/clock.ts';
+import { droverFailure } from '../../../runtime/failure.ts';
 import { readLastSweep } from './read-last-sweep.ts';
 
 const { signal } = new AbortController();
@@ -49,6 +50,7 @@ test.each<[what: string, results: unknown[], found: SweepMemory | null]>([
   ['the last one', [{ memory }, { memory: { ...memory, resourceVersion: 3 } }], memory],
   ['the one before, where the last did not sweep', [{ outcome: 'nothing' }, { memory: null }, { memory }], memory],
   ['the one before, where the history of the last is gone', [notFound, { memory }], memory],
+  ['none, where the last cannot be decoded', [droverFailure('PayloadKeyMissing', 'lost'), { memory }], null],
   ['none, where the last cannot be understood', [{ memory: { ...memory, sightings: [7] } }, { memory }], null],
   ['one with deletions that failed', [{ memory: withFailed }], withFailed],
   ['none, where a field is missing', [{ memory: { ...memory, round: undefined } }], null],

@@ -33,6 +33,9 @@ const memorySchema: z.ZodType<SweepMemory> = z.object({
 });
 
 const callMs = 20_000;
+/** The key that a result is encrypted with is lost. */
+const unreadable = Symbol('unreadable');
+
 /** Runs that did not sweep, as the kind was off, have nothing to remember: so many are looked through. */
 const mostRuns = 20;
 
@@ -71,11 +74,14 @@ export async function readLastSweep(
         .getHandle(workflowId, runId, { followRuns: false })
         .result()
         .catch((error: unknown) => {
-          // Its history is gone by now, or the key that its result is encrypted with.
-          if (error instanceof WorkflowNotFoundError || isPayloadLost(error)) return null;
+          // Its history is gone by now.
+          if (error instanceof WorkflowNotFoundError) return null;
+          if (isPayloadLost(error)) return unreadable;
           throw error;
         }),
     );
+    // Not the memory of one before: what this one has deleted, or been denied, is not in it.
+    if (result === unreadable) return null;
     const memory = (result as SweepResult | null)?.memory ?? null;
     if (memory !== null) return memorySchema.safeParse(memory).data ?? null;
   }
