@@ -311,7 +311,9 @@ if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLTo
     if (error.code !== 'EPIPE') throw error;
     process.exit(exitCodeOfClosedOutput(process.argv.slice(2)));
   });
-  const exitCode = await main(process.argv.slice(2), processContext());
-  // Node would wait for what a worker that could not start leaves open: Temporal's SDK closes none that never ran.
-  if (exitCode !== exitCodes.ok) process.exit(exitCode);
+  const argv = process.argv.slice(2);
+  process.exitCode = await main(argv, processContext());
+  // Node would wait for what a worker that failed leaves open: Temporal's SDK closes none that never ran. Of all others
+  // it waits for what is written to a pipe.
+  if (process.exitCode !== exitCodes.ok && meantCommand(argv) === 'worker') process.exit();
 }
