@@ -7,12 +7,12 @@ import {
   stickyScheduleToStartTimeoutMs,
 } from '../contracts/policies.ts';
 import { openAudit } from '../runtime/telemetry/audit.ts';
-import { systemClock } from '../runtime/clock.ts';
+import { repeat, systemClock } from '../runtime/clock.ts';
 import type { Config } from '../runtime/config/config-schema.ts';
 import { connectKubernetes } from '../runtime/kubernetes/kubernetes.ts';
 import type { Logger } from '../runtime/telemetry/logging.ts';
 import { temporalLogger } from '../runtime/telemetry/logging.ts';
-import { failureCode } from '../runtime/failure.ts';
+import { droverFailure, failureCode } from '../runtime/failure.ts';
 import { loadOpenStackSettings } from '../runtime/config/openstack-settings.ts';
 import type { OpenStackSettings } from '../runtime/config/openstack-settings.ts';
 import { awaitClaim } from '../runtime/temporal/claim.ts';
@@ -152,13 +152,19 @@ export async function startWorker(
       leaving.abort(new Error('the worker stops'));
     };
     const run = async (): Promise<void> => {
+      const ends = workers.map((worker) => worker.run());
       // One that breaks takes the others along: a worker without one of its parts would appear healthy.
-      const ends = workers.map((worker) => worker.run().finally(stopAll));
+      const broken = watchForBroken(workers);
       try {
-        await Promise.all(ends);
+        await Promise.race([Promise.all(ends.map((end) => end.finally(stopAll))), broken.found]);
+      } catch (error) {
+        stopAll();
+        // What the others have under way needs what is open. One whose polls of activities have failed never ends.
+        const others = ends.filter((_end, index) => workers[index]?.getState() !== 'FAILED');
+        await Promise.race([Promise.allSettled(others), systemClock.sleep(shutdownGraceTimeMs + forEndsMs)]);
+        throw broken.failure() ?? error;
       } finally {
-        // What the others have under way needs what is open, and Temporal's connection is not closed under a worker.
-        await Promise.allSettled(ends);
+        broken.stop();
         await closeAll();
       }
     };
@@ -196,4 +202,25 @@ function readCloud({ modes, openstack: { cloud } }: Config, env: NodeJS.ProcessE
       return null;
     throw error;
   }
+}
+
+/** Beside the time that activities have to finish. */
+const forEndsMs = 5_000;
+const lookMs = 1_000;
+
+/** Finds the worker that Temporal refuses to be polled by: its own `run` may say another thing, or nothing at all. */
+function watchForBroken(workers: readonly Worker[]) {
+  const { promise: found, reject } = Promise.withResolvers<never>();
+  const failure = (): Error | null => {
+    const failed = workers.find((worker) => worker.getState() === 'FAILED');
+    if (failed === undefined) return null;
+    const { taskQueue } = failed.options;
+    return droverFailure('TemporalUnavailable', `Queue ${taskQueue} is polled no more; the log has what Temporal said`);
+  };
+  const look = (): void => {
+    const error = failure();
+    if (error !== null) reject(error);
+  };
+  found.catch(() => undefined);
+  return { found, failure, stop: repeat(systemClock, look, lookMs) };
 }

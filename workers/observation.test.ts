@@ -7,6 +7,9 @@ import { openClient, readTemporalSettings } from '../runtime/temporal/temporal.t
 import { emptyMessage, type ScriptedTemporal, startScriptedTemporal } from '../test/scripted-temporal.ts';
 import { openObservation, type WorkerHealth } from './observation.ts';
 
+/** The time-out of the probe is its own, and a busy machine may need longer. */
+const patient = { ...systemClock, now: () => Date.now() + 60_000 };
+
 let temporal: ScriptedTemporal;
 let client: Client;
 let pages: WorkerHealth;
@@ -16,7 +19,7 @@ beforeEach(async () => {
   const env = { TEMPORAL_CONFIG_FILE: join(import.meta.dirname, 'missing.toml'), TEMPORAL_ADDRESS: temporal.address };
   client = openClient(readTemporalSettings(env, null));
   const settings = { worker: { healthAddress: '127.0.0.1:0' } } as Parameters<typeof openObservation>[0];
-  const observation = await openObservation(settings, pino({ level: 'silent' }), systemClock);
+  const observation = await openObservation(settings, pino({ level: 'silent' }), patient);
   pages = await observation.serve(client);
 });
 afterEach(async () => {

@@ -8,6 +8,9 @@ export interface Serving {
   done: Promise<void>;
 }
 
+/** npm passes Ctrl-C on, which the terminal has sent already; a supervisor may send SIGTERM after it. */
+const sameRequestMs = 1_000;
+
 /**
  * Serves until SIGTERM or SIGINT, then stops in good order. One that has not started yet has begun nothing, and ends at
  * once. So does a second signal end the process: what was under way is taken up by the next one that starts.
@@ -22,7 +25,10 @@ export async function untilSignalled(starting: Serving | Promise<Serving>): Prom
   try {
     const serving = await starting;
     onSignal = () => {
-      onSignal = () => process.exit(exitCodes.interrupted);
+      const firstMs = performance.now();
+      onSignal = () => {
+        if (performance.now() - firstMs >= sameRequestMs) process.exit(exitCodes.interrupted);
+      };
       resolve('signalled');
     };
     if ((await Promise.race([serving.done, signalled])) === 'signalled') await serving.stop();
