@@ -232,7 +232,8 @@ describe('a run that has two Evictions of its host', () => {
   test('stops the one that it serves, however late the cancel of the run comes', async () => {
     const { run, late, read, clock } = await evictions();
     await run(async () => {
-      const cancel = () => clock.sleep(20_000);
+      // The guest of the next one is given up after 20 s.
+      const cancel = () => clock.sleep(10_000);
       expect(await late({ cancel }, 'cancel', host, '--abort')).toMatchObject({
         code: 0,
         stdout: expect.stringMatching(/^Stopping\. 1 in flight are aborted/u),

@@ -42,6 +42,8 @@ test('what `drover stop` holds of VMs goes on when it is lifted, without a reque
     for (const name of ['changed', 'deleted']) await untilSays(name, 'True Reconciled');
     const at = new Date(labClock().now()).toISOString();
     await setStop(api, systemNamespace, { ...stop, by: 'jane', reason: 'a test', at }, signal);
+    // A mutation may rest on an answer that is a second old.
+    await labClock().sleep(1_000);
     await make('made');
     const apiVersion = 'vmoperator.vmware.com/v1alpha6';
     const path = resourcePath(apiVersion, 'virtualmachines', { namespace, name: 'deleted' });
