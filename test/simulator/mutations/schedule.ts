@@ -36,7 +36,7 @@ export const scheduleMutations: readonly Mutation[] = [
   {
     name: 'blindStart',
     breaks: 'a migration is started once, also where its start is asked for again',
-    caughtBy: after(at(1_000, 'evict'), at(1_550, 'killWorker', 0, 1_000)),
+    caughtBy: after(at(1_000, 'evict'), at(1_625, 'killWorker', 0, 1_000)),
     mutate: (activity, _, { openNova, clock }) =>
       activity === 'startLiveMigration' ? (subject) => blindStart(openNova(), clock, subject) : null,
   },

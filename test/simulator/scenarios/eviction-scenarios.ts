@@ -180,11 +180,12 @@ export const evictionScenarios: readonly Scenario[] = [
       await until('it to be over', patienceMs, () => isOver(context) || says(context));
     },
     ends: { A: 'DeadlinePassed' },
-    // A spec that is changed when it is over is tried once more, and then the deadline was never ahead.
-    endsAfter: { changeSpec: { A: ['DeadlinePassed', 'Failed'] } },
+    // What begins when the deadline is past tries once more, and then it was never ahead: after a spec that is changed
+    // when the eviction is over, and after a run that was terminated as the deadline passed.
+    endsAfter: { changeSpec: { A: ['DeadlinePassed', 'Failed'] }, terminate: { A: ['DeadlinePassed', 'Failed'] } },
     async judge(context) {
       const [end, onTime] = [says(context), says(context, 'OnTime')];
-      if (!end.startsWith('DeadlinePassed')) return [];
+      if (!/^(?:DeadlinePassed|Failed)/u.test(end)) return [];
       return onTime.startsWith('DeadlinePassed') ? [] : [`says of its deadline: ${onTime}`];
     },
   },
