@@ -271,18 +271,24 @@ test.each<[why: string, takesMs: (request: KubernetesRequest) => number]>([
   })(),
 );
 
+/** A bridge that has held it for a minute, and how long each of its requests takes. */
+async function holding() {
+  const server = serverOfOneLease();
+  const each = { takesMs: 10 };
+  const kubernetes = slowed(server.client().kubernetes, () => each.takesMs);
+  const a = participant(kubernetes, 'a', [], defaultBridgeTimings.lease);
+  await clock.sleep(minuteMs);
+  return { server, each, a };
+}
+
 test(
   'a server that becomes slow costs the Lease once at most, and one that is fast again is waited for no longer',
   inTime(async () => {
-    const server = serverOfOneLease();
-    let takesMs = 10;
-    const kubernetes = slowed(server.client().kubernetes, () => takesMs);
-    const a = participant(kubernetes, 'a', [], defaultBridgeTimings.lease);
-    await clock.sleep(minuteMs);
-    takesMs = 9_000;
+    const { server, each, a } = await holding();
+    each.takesMs = 9_000;
     await clock.sleep(10 * minuteMs);
     expect([a.events, a.held()]).toEqual([['a acquired', 'a lost', 'a acquired'], true]);
-    takesMs = 10;
+    each.takesMs = 10;
     await clock.sleep(2 * minuteMs);
     expect(server.specs.at(-1)).toMatchObject({ leaseDurationSeconds: 8 });
     await a.stop();
@@ -292,15 +298,11 @@ test(
 test(
   'a holder keeps it though a connection dies without a word',
   inTime(async () => {
-    const server = serverOfOneLease();
-    let takesMs = 10;
-    const kubernetes = slowed(server.client().kubernetes, () => takesMs);
-    const a = participant(kubernetes, 'a', [], defaultBridgeTimings.lease);
-    await clock.sleep(minuteMs);
+    const { each, a } = await holding();
     // One renewal, as the next is on another connection.
-    takesMs = 10 * minuteMs;
+    each.takesMs = 10 * minuteMs;
     await clock.sleep(1_800);
-    takesMs = 10;
+    each.takesMs = 10;
     await clock.sleep(minuteMs);
     expect([a.events, a.held()]).toEqual([['a acquired'], true]);
     await a.stop();
@@ -314,7 +316,7 @@ test(
     const { kubernetes } = server.client();
     let takesMs = 0;
     const late = (async (request: KubernetesRequest, signal: AbortSignal): Promise<unknown> => {
-      // It is carried out, whether or not somebody waits for the answer.
+      // It is carried out, whether or not its answer is waited for.
       const answer = kubernetes.request(request, never);
       answer.catch(() => undefined);
       await clock.sleep(request.method === 'PUT' ? takesMs : 10, signal);

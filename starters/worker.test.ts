@@ -40,7 +40,7 @@ beforeAll(async () => {
   frontend = await startScriptedTemporal((call, request) => {
     const own = ofTemporal(call, request);
     if (own !== undefined) return own;
-    // Each Schedule is one that nobody has made yet.
+    // No Schedule is there yet.
     if (call === 'DescribeSchedule') return { status: grpc.notFound, message: 'no such Schedule' };
     return call.startsWith('Poll') ? 'silent' : emptyMessage;
   });

@@ -55,7 +55,7 @@ test('one that waits is shown while that is fresh, and no longer than it does', 
   expect(await metrics.page()).not.toContain('drover_data_volume_waiting_timestamp_seconds{');
 });
 
-test('what is stale is kept by nobody, also where no page is made', async () => {
+test('what is stale is not kept, also where no page is made', async () => {
   const { metrics, clock, observe } = meter();
   for (const name of ['disk', 'other', 'disk']) {
     clock.nowMs += recheckMs;
