@@ -1,4 +1,6 @@
 // The process itself is the environment of its test files, one after the other: what one has changed of it is put back.
+import { rememberSecrets } from '../../runtime/redaction.ts';
+
 const listened = ['SIGINT', 'SIGTERM', 'SIGHUP', 'exit', 'beforeExit', 'warning'];
 
 /** What jest and jest-circus keep in the global object for a file. */
@@ -11,6 +13,7 @@ export default class NativeEnvironment {
   #exit = process.exit;
   #exitCode = process.exitCode;
   #console = globalThis.console;
+  #forgetSecrets = rememberSecrets();
   #listeners = new Map(listened.map((event) => [event, process.rawListeners(event)]));
 
   async setup() {}
@@ -22,6 +25,8 @@ export default class NativeEnvironment {
     process.exit = this.#exit;
     process.exitCode = this.#exitCode;
     globalThis.console = this.#console;
+    // A token of one file may be a word in the messages that the next one expects.
+    this.#forgetSecrets();
     for (const [event, before] of this.#listeners)
       for (const listener of process.rawListeners(event))
         if (!before.includes(listener)) process.removeListener(event, listener);
