@@ -131,6 +131,27 @@ describe('messages at any moment', () => {
     expect(count(stories, 'CANCELED')).toBeGreaterThan(stories.length / 2);
   });
 
+  test('that come during each observation do not keep the run from acting', async () => {
+    let isNoisy = true;
+    const { simulation, world } = open(bundle, {
+      onEvent({ event }) {
+        const { activityType } = event.activityTaskScheduledEventAttributes ?? {};
+        if (isNoisy && activityType?.name === 'observeWidget')
+          simulation.clock.after(0, () => world.notify(widget, 'labels'));
+      },
+    });
+    world.create(widget, 1);
+    await simulation.run(simulation.clock.sleep(60_000));
+    const did = simulation.runs().flatMap(({ activities }) => activities);
+    expect(did).toContain('changeWidget');
+    // As often as one observation is overtaken, and no oftener.
+    expect(did.slice(0, did.indexOf('changeWidget'))).toEqual(Array.from({ length: 4 }, () => 'observeWidget'));
+    isNoisy = false;
+    await simulation.run();
+    expect(world.judge(widget)).toEqual([]);
+    simulation.close();
+  });
+
   test('a cancel, and a changed spec 100 ms later', async () => {
     const both = ({ act, simulation }: Moment): void => {
       act.cancel();

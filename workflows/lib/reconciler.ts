@@ -28,6 +28,11 @@ const oldMs = 24 * 60 * 60_000;
  * by then without one: a Secret that a guest is made with, the room in a vCenter, the Pods that use a volume.
  */
 const reliedOnMs = 60_000;
+/**
+ * So many observations in a row may be overtaken by messages before a run acts on the next one all the same: where
+ * messages come faster than the systems answer, nothing would ever be done. A written spec is always observed first.
+ */
+const mostOvertaken = 3;
 /** Before the first observation there are no settings. */
 const unknownRecheckMs = 10 * 60_000;
 
@@ -53,6 +58,8 @@ class Driver<L extends Lifecycle> {
   private readonly steps: Steps<L>;
   private readonly startedMs = Date.now();
   private waiting: RunProgress['waiting'] = null;
+  /** Observations in a row that a message made old before anything was done by them. */
+  private overtaken = 0;
 
   /** All handlers are set before the first await, so that nothing that came with the start is missed. */
   constructor(spec: Reconciler<L>, state: RunState<L>) {
@@ -192,10 +199,19 @@ class Driver<L extends Lifecycle> {
       if (Date.now() - state.askedMs > reliedOnMs) state.fresh = false;
     }
     // Acquiring takes time: what came meanwhile is observed first.
-    if (!state.isCurrent() || this.inbox.cancelled) return;
+    if (this.inbox.cancelled || !(state.isCurrent() || this.isOvertakenOnceMore())) return;
+    this.overtaken = 0;
     const { repetition } = state;
     if (repetition !== null) state.repetition = { ...repetition, times: repetition.times + 1, atMs: Date.now() };
     await this.steps.execute(steps, isAhead ? slot.limit : null);
+  }
+
+  /** Whether the observation has been overtaken as often as it may be. */
+  private isOvertakenOnceMore(): boolean {
+    const { state, inbox } = this;
+    if (!state.fresh || state.isNewer() || inbox.retryNow) return false;
+    this.overtaken += 1;
+    return this.overtaken > mostOvertaken;
   }
 
   /** Until it is granted, or a message comes: then the run stays in the queue. Whether it is held. */
@@ -217,6 +233,7 @@ class Driver<L extends Lifecycle> {
 
   /** Until its time has come or a message has. It is published, but not before the last status is 2 s old. */
   private async wait(plan: Wait): Promise<void> {
+    this.overtaken = 0;
     const recheckAtMs = Date.now() + (this.state.observation?.settings.recheckMs ?? unknownRecheckMs);
     const untilMs = Math.min(plan.untilMs ?? Infinity, recheckAtMs);
     const { failure } = this.state;
