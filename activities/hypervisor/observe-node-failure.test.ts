@@ -3,8 +3,10 @@ import { systemClock } from '../../runtime/clock.ts';
 import { nodeFailureConfig } from '../../runtime/config/node-failure-config.ts';
 import { droverFailure } from '../../runtime/failure.ts';
 import { sampleHypervisor } from '../../test/fixtures/activities/hypervisor.ts';
+import { testClock } from '../../test/fixtures/activities/nova.ts';
 import { nodeSchema } from '../kubernetes/hypervisor/node-schema.ts';
 import type { ActivityScope } from '../lib/context.ts';
+import { createNodeFailureHostActivities } from './node-failure-activities.ts';
 import { type NodeFailureTools, observeNodeFailure } from './observe-node-failure.ts';
 
 const config = nodeFailureConfig.parse({
@@ -77,8 +79,8 @@ function fixture({
     placement: { existingTraits: () => answer('Placement', []) },
     client: {
       get: () => answer('kube-apiserver', hasHypervisor ? sampleHypervisor({ annotations }) : null),
-      listValid: () => answer('kube-apiserver', [nodeOf(ready)]),
     },
+    listNodes: () => answer('kube-apiserver', [nodeOf(ready)]),
     config: { ...config, mode },
     libvirt: null,
     cluster: '',
@@ -177,4 +179,24 @@ test('a cancel is no answer, and nonsense is refused', async () => {
   const cancelled = { ...tools, scope: { ...tools.scope, signal: AbortSignal.abort(new Error('cancelled')) } };
   await expect(observeNodeFailure(cancelled, { hypervisor: 'node-1' })).rejects.toThrow('cancelled');
   await expect(observeNodeFailure(tools, { hypervisor: '' })).rejects.toMatchObject({ type: 'InvalidInput' });
+});
+
+test('hosts that are observed in the same moment share a list of all Nodes', async () => {
+  const { tools } = fixture({});
+  let lists = 0;
+  const listValid = async () => {
+    lists += 1;
+    return [nodeOf('True')];
+  };
+  const activities = createNodeFailureHostActivities({
+    ...tools,
+    client: { ...tools.client, listValid } as unknown as NodeFailureTools['client'],
+    clock: testClock(),
+    scope: () => tools.scope,
+    signalWithStart: () => Promise.resolve(),
+  });
+  const observe = () => activities.observeNodeFailure({ hypervisor: 'node-1' });
+  const answers = await Promise.all(Array.from({ length: 100 }, observe));
+  expect(answers.filter((answer) => answer.kind === 'observed' && answer.observed.node !== null)).toHaveLength(100);
+  expect(lists).toBe(1);
 });
