@@ -5,11 +5,13 @@ import {
   ScheduleNotFoundError,
   type ScheduleOptions,
   ScheduleOverlapPolicy,
+  type ScheduleSummary,
 } from '@temporalio/client';
 import type { DriftInput } from '../contracts/hypervisor/drift.ts';
 import { driftScheduleId, sweepScheduleId, workflowQueue, workflowTypes } from '../contracts/ids.ts';
 import type { SweepRequest } from '../contracts/machine-safety/sweep.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { isPayloadLost } from '../runtime/temporal/read-runs.ts';
 import { limited } from '../runtime/temporal/temporal.ts';
 
 /** A run that is started every so often. Its runs have the id of the Schedule and a time. */
@@ -65,7 +67,8 @@ const pageOf = 1_000;
 /**
  * Creates or updates a Schedule, or deletes it where it is not wanted. Safe to repeat and for several workers at once;
  * a Schedule that a user has paused stays paused, one that is as wanted is left alone, and the interval is that of the
- * worker that asked last. Tried again for a quarter of a minute.
+ * worker that asked last. One whose arguments were encrypted with a key that is lost is made anew: none of its runs
+ * could read them. Tried again for a quarter of a minute.
  */
 export const ensureSchedule = (tools: ScheduleTools, wanted: WantedSchedule, isWanted: boolean): Promise<void> =>
   again(tools, () => (isWanted ? ensureOnce(tools, wanted) : deleteOnce(tools, wanted)));
@@ -83,19 +86,19 @@ export async function deleteOtherSweepSchedules(
   const wanted = new Set(namespaces.map((namespace) => sweepScheduleId(namespace, cluster)));
   const prefix = sweepScheduleId('', cluster);
   await again(tools, async () => {
-    for (const { scheduleId, workflowType } of await call(tools, () => listSchedules(tools.client))) {
+    for (const { scheduleId, action } of await call(tools, () => listSchedules(tools.client))) {
       // Another cluster's prefix may begin alike; a namespace has no slash.
       const isOwn = scheduleId.startsWith(prefix) && !scheduleId.slice(prefix.length).includes('/');
-      if (isOwn && workflowType === workflowTypes.requestSweep && !wanted.has(scheduleId))
+      if (isOwn && action?.workflowType === workflowTypes.requestSweep && !wanted.has(scheduleId))
         await deleteOnce(tools, { scheduleId });
     }
   });
 }
 
-async function listSchedules({ schedule }: Client): Promise<{ scheduleId: string; workflowType: string | null }[]> {
+/** Without their arguments. */
+async function listSchedules({ schedule }: Client): Promise<ScheduleSummary[]> {
   const found = [];
-  for await (const { scheduleId, action } of schedule.list({ pageSize: pageOf }))
-    found.push({ scheduleId, workflowType: action?.workflowType ?? null });
+  for await (const one of schedule.list({ pageSize: pageOf })) found.push(one);
   return found;
 }
 
@@ -127,9 +130,23 @@ async function ensureOnce(tools: Tools, wanted: WantedSchedule): Promise<void> {
     await call(tools, () => schedule.create(options));
   } catch (error) {
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
-    if (comesAsWanted(await call(tools, () => handle.describe()), wanted)) return;
-    await call(tools, () => handle.update(({ state }) => ({ ...options, state })));
+    try {
+      if (comesAsWanted(await call(tools, () => handle.describe()), wanted)) return;
+      await call(tools, () => handle.update(({ state }) => ({ ...options, state })));
+    } catch (lost) {
+      if (!isPayloadLost(lost)) throw lost;
+      await makeAnew(tools, options);
+    }
   }
+}
+
+/** No update reads less than the arguments. */
+async function makeAnew(tools: Tools, options: ScheduleOptions): Promise<void> {
+  const { scheduleId } = options;
+  const all = await call(tools, () => listSchedules(tools.client));
+  const { paused = false, note } = all.find((one) => one.scheduleId === scheduleId)?.state ?? {};
+  await deleteOnce(tools, { scheduleId });
+  await call(tools, () => tools.client.schedule.create({ ...options, state: { paused, ...(note && { note }) } }));
 }
 
 async function deleteOnce(tools: Tools, { scheduleId }: Pick<WantedSchedule, 'scheduleId'>): Promise<void> {

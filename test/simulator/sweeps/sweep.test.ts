@@ -1,3 +1,4 @@
+import { Client } from '@temporalio/client';
 import { createSweepActivities } from '../../../activities/machines/sweep/sweep-activities.ts';
 import {
   machinesQueue,
@@ -22,6 +23,7 @@ import { liftKeep, setKeep, type SweepKeep } from '../../../runtime/sweep-keeps.
 import type { AuditEntry } from '../../../runtime/telemetry/audit.ts';
 import type { Logger } from '../../../runtime/telemetry/logging.ts';
 import type { Metrics } from '../../../runtime/telemetry/metrics.ts';
+import { createPayloadCodec } from '../../../runtime/temporal/payload-codec.ts';
 import { signalWithStart } from '../../../runtime/temporal/signal-runs.ts';
 import { meterApprovals } from '../../../workers/approval-meter.ts';
 import { deleteOtherSweepSchedules, driftSchedule, ensureSchedule, sweepSchedule } from '../../../workers/schedules.ts';
@@ -1029,6 +1031,30 @@ test('the Schedules of namespaces that the settings name no more are deleted, an
     return ids;
   });
   expect(left).toEqual(made.map(({ scheduleId }) => scheduleId).filter((id) => id !== 'orphan-sweep-request/gone'));
+  simulation.close();
+});
+
+test('a Schedule whose key is lost is made anew, paused as it was', async () => {
+  const { simulation, run } = await open();
+  const { client, clock } = simulation;
+  const wanted = sweepSchedule(namespace, '', { periodMs: hour, jitterMs: 0 });
+  const withKey = (keyId: string): Client => {
+    const keys = new Map([[keyId, Buffer.alloc(32, keyId)]]);
+    const payloadCodecs = [createPayloadCodec({ current: keyId, keys })];
+    return new Client({ connection: client.connection, dataConverter: { payloadCodecs } });
+  };
+  const found = await run(async () => {
+    await ensureSchedule({ client: withKey('old'), clock, leaving: never }, wanted, true);
+    const handle = withKey('new').schedule.getHandle(wanted.scheduleId);
+    await handle.pause('maintenance');
+    for (let time = 0; time < 2; time += 1)
+      await ensureSchedule({ client: withKey('new'), clock, leaving: never }, wanted, true);
+    return await handle.describe();
+  });
+  expect(found).toMatchObject({
+    state: { paused: true, note: 'maintenance' },
+    action: { args: [{ namespace, cluster: '' }] },
+  });
   simulation.close();
 });
 
