@@ -245,6 +245,8 @@ test.each([
   ],
   [{ 'last-modified': 'Thu, 01 Jan 2026 00:00:00 GMT', date: 'Thu, 01 Jan 2026 00:00:59 GMT' }, null],
   [{ 'last-modified': 'long ago', date: 'now' }, null],
+  [{ 'last-modified': 'a\r\nX-Injected: 1', date: 'Thu, 01 Jan 2026 00:00:00 GMT' }, null],
+  [{ 'last-modified': '2026-01-01', date: 'Fri, 02 Jan 2026 00:00:00 GMT' }, null],
   [{}, null],
 ])('headers %j name the version %s', (headers, validator) => {
   expect(validatorOf(headers as Record<string, string>)).toBe(validator);

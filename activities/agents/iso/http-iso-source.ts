@@ -245,13 +245,17 @@ const strongEtag = (etag: string | undefined): string | null =>
 /** A time names a version strictly where the answer is a minute younger (RFC 9110, 8.8.2.2). */
 const strongAfterMs = 60_000;
 
+/** As RFC 9110, 5.6.7 has servers write it; NaN for all else, of which `Date.parse` makes a time of nearly anything. */
+const parseHttpDate = (text: string): number =>
+  /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/u.test(text) ? Date.parse(text) : Number.NaN;
+
 /** Pure. What the rest of the same version can be asked for by; null: nothing. */
 export function validatorOf(headers: Readonly<Record<string, string>>): string | null {
   const etag = strongEtag(headers['etag']);
   if (etag !== null || headers['etag'] !== undefined) return etag;
   const { date, 'last-modified': modified } = headers;
   if (date === undefined || modified === undefined) return null;
-  return Date.parse(date) - Date.parse(modified) >= strongAfterMs ? modified : null;
+  return parseHttpDate(date) - parseHttpDate(modified) >= strongAfterMs ? modified : null;
 }
 
 /** A server need not repeat it with a part. */
