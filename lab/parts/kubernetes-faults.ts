@@ -5,7 +5,7 @@ import type { ProcessRecord } from '../part.ts';
 import { etcdPost, etcdServes, kubeApiserverServes } from './kubernetes-access.ts';
 import type { KubernetesHandle } from './kubernetes-handle.ts';
 
-const RESTART_TIMEOUT_MS = 60_000;
+const RESTART_TIMEOUT_MS = 180_000;
 
 /** kill -9 of kube-apiserver: every watch and request breaks. etcd and the controller manager run on. */
 export function killKubeApiserver(handle: KubernetesHandle): Promise<void> {

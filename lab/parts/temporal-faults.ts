@@ -2,7 +2,7 @@ import type { ProcessRecord } from '../part.ts';
 import { killService, respawnService } from '../processes.ts';
 import { type TemporalHandle, temporalServes } from './temporal.ts';
 
-const RESTART_TIMEOUT_MS = 60_000;
+const RESTART_TIMEOUT_MS = 180_000;
 
 /** kill -9 of the Temporal server. */
 export function killTemporal(handle: TemporalHandle): Promise<void> {
