@@ -35,7 +35,8 @@ export interface Drover {
   readonly metricsUrls: Readonly<Record<'worker' | 'bridge', string>>;
   /** kill -9. */
   kill(process: 'worker' | 'bridge'): Promise<void>;
-  restart(process: 'worker' | 'bridge'): Promise<void>;
+  /** @param until `starts`: it may wait for what is away, and serves nothing before that is back */
+  restart(process: 'worker' | 'bridge', until?: 'serves' | 'starts'): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -140,9 +141,11 @@ export async function startDrover(lab: DroverLab, options: DroverOptions): Promi
       bridge: `http://${sections.bridge.healthAddress}/metrics`,
     },
     kill: (name) => killService(dir, name),
-    async restart(name) {
+    async restart(name, until = 'serves') {
       if (name === 'worker') startedMs = Date.now();
-      await respawnService(dir, name, { ready: ready[name], readyTimeoutMs }, AbortSignal.timeout(readyTimeoutMs));
+      const hasStarted = (): Promise<boolean> => answers(`http://${sections[name].healthAddress}/healthz`);
+      const isReady = until === 'serves' ? ready[name] : hasStarted;
+      await respawnService(dir, name, { ready: isReady, readyTimeoutMs }, AbortSignal.timeout(readyTimeoutMs));
     },
     async stop() {
       await stopServices(dir);

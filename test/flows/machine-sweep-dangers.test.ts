@@ -231,7 +231,7 @@ test(
     try {
       await makeMachineVm(world.witness, 'lost-start');
       const madeMs = labClock().now();
-      await world.drover.restart('worker');
+      await world.drover.restart('worker', 'starts');
       // It serves no queue before it knows which cluster it is in: nothing is probed, and that counts as frozen.
       await until('the worker to wait for the API server', 60_000, async () => {
         const page = await fetch(new URL('/readyz', world.drover.metricsUrls.worker), {
