@@ -18,9 +18,9 @@ export interface NodeFailureHostDependencies extends Omit<
 
 /**
  * Between two lists of all Nodes: where a rack has failed, hundreds of hosts are observed every half minute, and each of
- * them beside the whole fleet.
+ * them beside the whole fleet. What is waited for it comes on top of every step of a fencing.
  */
-const nodesSpacingMs = 2_000;
+const nodesSpacingMs = 500;
 
 /** The activities of a node failure on queue `hosts`. */
 export function createNodeFailureHostActivities({

@@ -3,7 +3,7 @@ import { findCondition } from '../../../contracts/conditions.ts';
 import { type NodeObject, readNode } from '../../../contracts/hypervisor/read-node.ts';
 import { guardName, guardNamespace } from '../../../contracts/hypervisor/drain-guard.ts';
 import { hypervisorConditions } from '../../../contracts/hypervisor/conditions.ts';
-import { nodeFailureId, workflowQueue, workflowTypes } from '../../../contracts/ids.ts';
+import { hypervisorAnnotations, nodeFailureId, workflowQueue, workflowTypes } from '../../../contracts/ids.ts';
 import { asSignal, messages, progressQuery } from '../../../contracts/messages.ts';
 import type { NodeFailureProgress } from '../../../contracts/node-failure/run.ts';
 import type { ScenarioContext } from '../../faults/context.ts';
@@ -171,10 +171,12 @@ async function mendWhenEmpty(context: ScenarioContext, isNodeGone = false): Prom
   if (isNodeGone) await applyNode(environment, host);
   await reportReady(environment, host, address(context), { bootId: 'boot-2' });
   await until('it to be in service again, or to be left so', patienceMs, async () => {
-    const { reason, status, message } = lifecycleOf(await context.read('A'));
-    return (
-      (reason === 'Active' && status === 'True') || (await isStopped(context)) || `${reason} ${status}: ${message}`
-    );
+    const object = await context.read('A');
+    const { reason, status, message } = lifecycleOf(object);
+    // What is still held may say that it is in service from before it failed.
+    const isHeld = object?.metadata.annotations?.[hypervisorAnnotations.hold] !== undefined;
+    const isActive = reason === 'Active' && status === 'True' && !isHeld;
+    return isActive || (await isStopped(context)) || `${reason} ${status}, ${isHeld ? '' : 'not '}held: ${message}`;
   });
   for (const name of neighbours) await removeObjectsOf(environment, name);
 }
