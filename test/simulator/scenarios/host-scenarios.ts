@@ -152,6 +152,12 @@ async function endJudging(context: ScenarioContext): Promise<void> {
   await handling.terminate('a user').catch(() => undefined);
 }
 
+/** Whether a run deals with its failure. It restores the host also where the host's own run was cancelled. */
+async function isFailureHandled({ fixture, hostOf }: ScenarioContext): Promise<boolean> {
+  const handling = fixture.client.workflow.getHandle(nodeFailureId(hostOf('A')));
+  return (await handling.describe().catch(() => null))?.status.name === 'RUNNING';
+}
+
 /**
  * Waits until its servers have left it; then an operator mends it, and it is back as another boot. A user's cancel
  * keeps it out of service.
@@ -176,6 +182,7 @@ async function mendWhenEmpty(context: ScenarioContext, isNodeGone = false): Prom
     // What is still held may say that it is in service from before it failed.
     const isHeld = object?.metadata.annotations?.[hypervisorAnnotations.hold] !== undefined;
     const isActive = reason === 'Active' && status === 'True' && !isHeld;
+    if (await isFailureHandled(context)) return `the run of its failure goes on; ${reason} ${status}: ${message}`;
     return isActive || (await isStopped(context)) || `${reason} ${status}, ${isHeld ? '' : 'not '}held: ${message}`;
   });
   for (const name of neighbours) await removeObjectsOf(environment, name);
