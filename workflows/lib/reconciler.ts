@@ -199,19 +199,16 @@ class Driver<L extends Lifecycle> {
       if (Date.now() - state.askedMs > reliedOnMs) state.fresh = false;
     }
     // Acquiring takes time: what came meanwhile is observed first.
-    if (this.inbox.cancelled || !(state.isCurrent() || this.isOvertakenOnceMore())) return;
+    if (this.inbox.cancelled) return;
+    if (!state.isCurrent()) {
+      const mayAct = state.fresh && !state.isNewer() && !this.inbox.retryNow;
+      if (mayAct) this.overtaken += 1;
+      if (!mayAct || this.overtaken <= mostOvertaken) return;
+    }
     this.overtaken = 0;
     const { repetition } = state;
     if (repetition !== null) state.repetition = { ...repetition, times: repetition.times + 1, atMs: Date.now() };
     await this.steps.execute(steps, isAhead ? slot.limit : null);
-  }
-
-  /** Whether the observation has been overtaken as often as it may be. */
-  private isOvertakenOnceMore(): boolean {
-    const { state, inbox } = this;
-    if (!state.fresh || state.isNewer() || inbox.retryNow) return false;
-    this.overtaken += 1;
-    return this.overtaken > mostOvertaken;
   }
 
   /** Until it is granted, or a message comes: then the run stays in the queue. Whether it is held. */
