@@ -1,16 +1,13 @@
 import type { NodeFailureHostActivities } from '../../contracts/node-failure/activities.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { nodes } from '../kubernetes/hypervisor/node-schema.ts';
+import { shareReads } from '../kubernetes/lib/share-reads.ts';
 import { type ActivityScope, currentScope } from '../lib/context.ts';
-import { share } from '../lib/share.ts';
 import { whileBeating } from '../lib/wait.ts';
-import { answerWithinMs, type NodeFailureTools, observeNodeFailure } from './observe-node-failure.ts';
+import { type NodeFailureTools, observeNodeFailure } from './observe-node-failure.ts';
 
 /** What the composition root gives to the observation of a host that may have failed. */
-export interface NodeFailureHostDependencies extends Omit<
-  NodeFailureTools,
-  'scope' | 'clock' | 'signalWithStart' | 'listNodes'
-> {
+export interface NodeFailureHostDependencies extends Omit<NodeFailureTools, 'scope' | 'clock' | 'signalWithStart'> {
   signalWithStart: (hypervisor: string, startedBy: string | null, cause: string) => Promise<void>;
   scope?: (clock: Clock) => ActivityScope;
   clock: Clock;
@@ -29,16 +26,12 @@ export function createNodeFailureHostActivities({
   clock,
   ...rest
 }: NodeFailureHostDependencies): NodeFailureHostActivities {
-  const allNodes = share(clock, (signal) => rest.client.listValid(nodes, {}, signal), {
-    timeoutMs: answerWithinMs,
-    spacingMs: nodesSpacingMs,
-  });
-  const listNodes: NodeFailureTools['listNodes'] = (signal) => allNodes.read(0, signal);
+  const client = shareReads(rest.client, clock, [nodes], nodesSpacingMs);
   const byHand = (hypervisor: string, startedBy: string | null): Promise<void> =>
     signalWithStart(hypervisor, startedBy, 'started by hand');
   return {
     observeNodeFailure: (input) => {
-      const tools: NodeFailureTools = { ...rest, listNodes, signalWithStart: byHand, scope: scope(clock), clock };
+      const tools: NodeFailureTools = { ...rest, client, signalWithStart: byHand, scope: scope(clock), clock };
       return whileBeating(
         tools,
         () => undefined,

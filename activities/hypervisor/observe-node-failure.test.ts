@@ -79,8 +79,8 @@ function fixture({
     placement: { existingTraits: () => answer('Placement', []) },
     client: {
       get: () => answer('kube-apiserver', hasHypervisor ? sampleHypervisor({ annotations }) : null),
+      listValid: () => answer('kube-apiserver', [nodeOf(ready)]),
     },
-    listNodes: () => answer('kube-apiserver', [nodeOf(ready)]),
     config: { ...config, mode },
     libvirt: null,
     cluster: '',

@@ -12,7 +12,7 @@ import { isError } from '../../runtime/is-error.ts';
 import type { KubernetesObjects } from '../../runtime/kubernetes/objects.ts';
 import { resources } from '../../runtime/kubernetes/resources.ts';
 import { redactedStart } from '../../runtime/redaction.ts';
-import type { Node } from '../kubernetes/hypervisor/node-schema.ts';
+import { nodes as nodeResource } from '../kubernetes/hypervisor/node-schema.ts';
 import { readHold, userHoldOf } from '../kubernetes/hypervisor/observe-kubernetes.ts';
 import type { FencingLog } from '../kubernetes/node-failure/claim-fencing.ts';
 import { readNodeLease } from '../kubernetes/node-failure/node-lease.ts';
@@ -30,8 +30,6 @@ export interface NodeFailureTools {
   nova: NovaClient;
   placement: PlacementClient;
   client: KubernetesObjects;
-  /** All of the cluster, read after the question, for all that ask within a short time. */
-  listNodes: (signal: AbortSignal) => Promise<readonly Node[]>;
   config: NodeFailureConfig;
   libvirt: HypervisorConfig['libvirt'];
   /** Prefix of workflow ids; empty by default. */
@@ -47,7 +45,7 @@ export interface NodeFailureTools {
 }
 
 /** A system that has not answered by then is not waited for: that is an answer too. */
-export const answerWithinMs = 20_000;
+const answerWithinMs = 20_000;
 const libvirtTimeouts = { connectMs: 4_000, callMs: 4_000 };
 
 /**
@@ -120,7 +118,7 @@ async function answerOf<Value>(
 }
 
 async function readKubernetes(
-  { client, listNodes, readFencingLog }: NodeFailureTools,
+  { client, readFencingLog }: NodeFailureTools,
   name: string,
   problems: string[],
   signal: AbortSignal,
@@ -128,7 +126,7 @@ async function readKubernetes(
   const unread: string[] = [];
   const [found, nodes, fencings, lease] = await Promise.all([
     client.get(resources.Hypervisor, { name }, signal),
-    listNodes(signal),
+    client.listValid(nodeResource, {}, signal),
     readFencingLog(signal),
     readNodeLease(client, name, unread, signal),
   ]);

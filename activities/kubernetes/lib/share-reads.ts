@@ -9,15 +9,22 @@ import { shareByKey } from '../../lib/share.ts';
  * Short beside any call of kube-apiserver under load, and long enough that a hundred that ask at once are answered by a
  * few calls.
  */
-const spacingMs = 50;
+const shortSpacingMs = 50;
 
 /**
  * The client, whose `get` and `listValid` of these resources are shared by those who ask at the same moment: what many
  * activities need to know of the cluster is read once for all of them. Each question is answered by a request that is
  * sent after it, as one of its own would be. Objects that were read are not changed. Those who wait for the next
  * version of an object share one watch.
+ *
+ * @param spacingMs between the beginnings of two requests: longer where each is large
  */
-export function shareReads(client: KubernetesObjects, clock: Clock, resources: readonly Resource[]): KubernetesObjects {
+export function shareReads(
+  client: KubernetesObjects,
+  clock: Clock,
+  resources: readonly Resource[],
+  spacingMs = shortSpacingMs,
+): KubernetesObjects {
   const shared = new Map(resources.map((resource) => [resource.plural, resource]));
   const isShared = (resource: Resource): boolean => shared.get(resource.plural) === resource;
   const gets = shareByKey<unknown>(
