@@ -92,12 +92,20 @@ async function loseNode(context: ScenarioContext): Promise<void> {
   await api.request({ method: 'DELETE', path }, AbortSignal.timeout(20_000));
 }
 
-/** Whether a user has cancelled the run of the failure. */
-async function isCancelled(context: ScenarioContext): Promise<boolean> {
+/** Of the run that deals with its failure; null: there is none. */
+async function handlingStatus(context: ScenarioContext): Promise<string | null> {
   const handle = context.fixture.client.workflow.getHandle(nodeFailureId(context.hostOf('A')));
   const run = await handle.describe().catch(() => null);
-  return run?.status.name === 'CANCELLED';
+  return run?.status.name ?? null;
 }
+
+/** Whether a user has cancelled the run of the failure. */
+const isCancelled = async (context: ScenarioContext): Promise<boolean> =>
+  (await handlingStatus(context)) === 'CANCELLED';
+
+/** Whether it goes on. It restores the host also where the host's own run was cancelled. */
+const isFailureHandled = async (context: ScenarioContext): Promise<boolean> =>
+  (await handlingStatus(context)) === 'RUNNING';
 
 /** A user who has cancelled the run of the failure starts another: drover does not. */
 async function goOnByHand(context: ScenarioContext): Promise<void> {
@@ -150,12 +158,6 @@ async function endJudging(context: ScenarioContext): Promise<void> {
     return (progress?.confirm ?? null) !== null || (progress?.message ?? 'no run answers');
   });
   await handling.terminate('a user').catch(() => undefined);
-}
-
-/** Whether a run deals with its failure. It restores the host also where the host's own run was cancelled. */
-async function isFailureHandled({ fixture, hostOf }: ScenarioContext): Promise<boolean> {
-  const handling = fixture.client.workflow.getHandle(nodeFailureId(hostOf('A')));
-  return (await handling.describe().catch(() => null))?.status.name === 'RUNNING';
 }
 
 /**
