@@ -32,6 +32,7 @@ import {
   withInFlight,
   type FencingState,
 } from './fencing-state.ts';
+import { signOfLife } from './plan.ts';
 
 const minute = 60_000;
 
@@ -234,6 +235,25 @@ test('without a Node the boot is the one that was recorded last; one that is rep
   expect(openedOf({}, used, openedAtMs + 2)?.incident.bootId).toBe('boot-1');
 });
 
+test('a host that was fenced, and has booted and fallen silent again, is confirmed by the boot that it has now', () => {
+  const booted = { node: { ready: 'Unknown', bootId: 'boot-2' } } as const;
+  const forced = { ...fencingOf(), forcedDown: true, fencedBootId: 'boot-1' };
+  const fenced = applyProof(forced, proofAt(openedAtMs));
+  // As long as there is evidence, another boot is what ends it.
+  expect(openedOf(booted, fenced)?.incident.bootId).toBe('boot-1');
+
+  const lost = openedOf(booted, { ...fenced, evidence: null });
+  expect(lost).toMatchObject({ incident: { id: incident.id, bootId: 'boot-2' }, fencedBootId: 'boot-1' });
+  if (lost === null) throw new Error('there is no incident');
+  const stale = applyConfirmation(lost, confirmationAt(openedAtMs), openedAtMs);
+  expect(stale.decision).toMatchObject({ consent: 'refused', reason: 'WrongBootId' });
+  const given = applyConfirmation(lost, confirmationAt(openedAtMs, { bootId: 'boot-2' }), openedAtMs);
+  expect(given.decision).toMatchObject({ consent: 'valid' });
+  const used = useConfirmation(given.state, openedAtMs + 1);
+  expect(used).toMatchObject({ evidence: { by: 'person' }, fencedBootId: 'boot-2' });
+  expect(signOfLife(used)).toBeNull();
+});
+
 test.each([
   ['kube-apiserver', { hypervisor: null }],
   ['Nova', { nova: null, compute: null }],
@@ -269,7 +289,8 @@ test('what an earlier run has fenced is taken up, without its evidence', () => {
     forcedDown: true,
     fencedBootId: 'boot-0',
     evidence: null,
-    incident: { bootId: 'boot-0' },
+    // It has booted since, and that is what a person makes sure of.
+    incident: { bootId: 'boot-1' },
   });
   // Held, and not forced down: it begins like any other.
   expect(

@@ -130,7 +130,7 @@ export function applyObservation(
   const begun =
     state === null
       ? openIncident(host, observed, judged, askedMs)
-      : { ...state, ...judged, incident: withBoot(state.incident, observed) };
+      : { ...state, ...judged, incident: withBoot(state, observed) };
   if (begun === null) return null;
   const view = {
     settings: silence,
@@ -143,11 +143,15 @@ export function applyObservation(
 }
 
 /**
- * A boot that is reported after all has to be named from then on: a confirmation without it was given before the host
- * did so.
+ * The boot that a confirmation has to name. One that is reported after all is named from then on: a confirmation
+ * without it was given before the host did so. A host that was fenced and has lost its evidence may have booted since:
+ * whoever makes sure of it anew makes sure of that boot.
  */
-const withBoot = (incident: Incident, { node }: NodeFailureObservation): Incident =>
-  incident.bootId !== null || node === null ? incident : { ...incident, bootId: node.bootId };
+function withBoot({ incident, forcedDown, evidence }: FencingState, { node }: NodeFailureObservation): Incident {
+  const bootId = node?.bootId ?? null;
+  const mayChange = incident.bootId === null || (forcedDown && evidence === null);
+  return bootId === null || !mayChange ? incident : { ...incident, bootId };
+}
 
 /**
  * A host that has booted since its incident was opened, and to which nothing has been done, is another incident: what a
@@ -197,7 +201,7 @@ function openIncident(
   if (hypervisor === null || nova === null) return null;
   // An earlier run has fenced it, and was ended: its evidence went with it.
   const isFenced = hypervisor.hold === fencedHold && nova.service.forcedDown;
-  const bootId = (isFenced ? hypervisor.fencedBootId : null) ?? node?.bootId ?? hypervisor.lastBootId;
+  const bootId = node?.bootId ?? (isFenced ? hypervisor.fencedBootId : null) ?? hypervisor.lastBootId;
   const begun = beginFencing({
     ...judged,
     incident: incidentOf(host, bootId, openedAtMs),
