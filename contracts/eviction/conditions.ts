@@ -36,7 +36,12 @@ export const evictingReasons = {
   alreadyRunning: 'AlreadyRunning',
   /** What could not be moved was tried again until the deadline. */
   deadlinePassed: 'DeadlinePassed',
+  /** Every server is dealt with, and something else stays on the host: the message names it. */
+  notEmpty: 'NotEmpty',
 } as const;
+
+/** What an Eviction calls allocations on the host that is left. */
+export const allocationsInPlacement = { one: 'allocation in Placement', many: 'allocations in Placement' } as const;
 
 /** Reasons of `OnTime`, and its status with each. */
 export const onTimeReasons = {

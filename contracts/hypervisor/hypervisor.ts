@@ -240,6 +240,8 @@ export interface ObservedEviction {
   deleting: boolean;
   /** `observed`: it only plans, and moves nothing. */
   state: 'waiting' | 'running' | 'succeeded' | 'failed' | 'stopped' | 'observed';
+  /** Reason of its condition `Evicting`; absent: it has none, or a worker of an earlier release observed it. */
+  reason?: string;
   /** Message of its condition `Evicting`. */
   message: string;
   cause: EvictionCause;

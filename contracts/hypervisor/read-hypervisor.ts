@@ -94,6 +94,7 @@ export function readEviction(
     ownerUid,
     deleting: metadata.deletionTimestamp !== undefined,
     state: isAdvice ? 'observed' : evictionState(evicting),
+    ...(evicting !== undefined && { reason: evicting.reason }),
     message: evicting?.message ?? 'not begun yet',
     cause: readAsked({ metadata, spec }).asked.cause,
     deadline: metadata.annotations?.[annotations.deadline] ?? null,

@@ -465,6 +465,25 @@ const rows: Row[] = [
     700_000,
     ends('Failed', /1 allocation in Placement \(of x\)/, 'NotEmpty'),
   ],
+  [
+    'not by a look from before it: it may have gone while Nova was away',
+    also(empty(1_000, 1_000), (s) => applyHost(s, { ...emptyHost, allocations: ['x'] }, 20_000)),
+    700_000,
+    does('observeHost', 'Verifying'),
+  ],
+  [
+    'which counts from the last server that left',
+    also(
+      one(),
+      (s) => (
+        enterState(theOnly(s), 'moved', 650_000),
+        applyHost(s, { ...emptyHost, allocations: ['x'] }, 650_000),
+        (s.nothingLeftSinceMs = 1_000)
+      ),
+    ),
+    650_000,
+    wait(/1 allocation in Placement/, 660_000),
+  ],
 
   ['a stop starts nothing more', also(one(), (s) => (s.stop = stop)), 1_000, ends('Stopped', /1 not moved/)],
   [

@@ -333,10 +333,11 @@ function planVerification(state: EvictionState, nowMs: number): EvictionPlan {
       ? observe('Observe again whether the host is empty')
       : wait(state.phase, 'NotEmpty', message, observeAgainAtMs);
   if (emptySinceMs === null) {
-    const deadlineMs = (nothingLeftSinceMs ?? nowMs) + settings.emptyDeadlineMs;
+    const deadlineMs = Math.max(nothingLeftSinceMs ?? nowMs, lastChangeMs) + settings.emptyDeadlineMs;
     const left = remains(host).join(', ');
-    if (nowMs >= deadlineMs)
-      return done('blocked', 'NotEmpty', `Every server is dealt with, but the host still has ${left}`);
+    // After an outage or a pause the last look may be old, and what it found gone since.
+    if (observedAtMs >= deadlineMs)
+      return done('blocked', evictingReasons.notEmpty, `Every server is dealt with, but the host still has ${left}`);
     return observeOrWait(`what is left on the host: ${left}`);
   }
   // What was on its way when the host was disabled has arrived since.

@@ -1,5 +1,5 @@
 import type { AllowanceGranted } from '../../contracts/allowance.ts';
-import type { onTimeReasons } from '../../contracts/eviction/conditions.ts';
+import { allocationsInPlacement, type onTimeReasons } from '../../contracts/eviction/conditions.ts';
 import type {
   DesiredEviction,
   EvictionPhase,
@@ -323,8 +323,8 @@ export function remains(host: HostObservation): string[] {
   count(host.unconfirmedResizes.length, 'unconfirmed resize', 'unconfirmed resizes');
   count(
     host.allocations.length,
-    `allocation in Placement${describeOrphans(host)}`,
-    `allocations in Placement${describeOrphans(host)}`,
+    `${allocationsInPlacement.one}${describeOrphans(host)}`,
+    `${allocationsInPlacement.many}${describeOrphans(host)}`,
   );
   const guests = host.unknownGuests ?? [];
   count(guests.length, `guest${describeGuests(guests)}`, `guests${describeGuests(guests)}`);

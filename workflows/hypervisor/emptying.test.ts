@@ -325,6 +325,26 @@ describe('what is done', () => {
       'blocked: Eviction node-1 has not emptied node-1: 1 skipped. `drover describe node-1` says why',
     ],
     [
+      'what stayed on the host longer than it waited has gone since',
+      {
+        mode: 'termination',
+        nova: disabledFor('drover: maintenance termination'),
+        node: terminating,
+        evictions: [ownEvictionOf('failed', { deadline: inTime, reason: 'NotEmpty' })],
+      },
+      'execute deleteEviction',
+    ],
+    [
+      'or is there still',
+      {
+        mode: 'termination',
+        nova: disabledFor('drover: maintenance termination', { unconfirmedResizes: 1 }),
+        node: terminating,
+        evictions: [ownEvictionOf('failed', { deadline: inTime, reason: 'NotEmpty', message: '1 unconfirmed resize' })],
+      },
+      'blocked: Eviction node-1 has not emptied node-1: 1 unconfirmed resize. `drover describe node-1` says why',
+    ],
+    [
       'a user’s stop holds, whatever the Node does',
       { mode: 'termination', nova: ours, node: terminating, evictions: [ownEvictionOf('stopped')] },
       /^blocked: Eviction node-1 has not emptied node-1/,

@@ -1,6 +1,7 @@
 import type { ConditionUpdate } from '../../contracts/conditions.ts';
 import { findCondition } from '../../contracts/conditions.ts';
 import type { EvictionCause } from '../../contracts/eviction/eviction.ts';
+import { allocationsInPlacement, evictingReasons } from '../../contracts/eviction/conditions.ts';
 import { hostEvictingReasons, hypervisorConditions } from '../../contracts/hypervisor/conditions.ts';
 import type {
   DesiredHypervisor,
@@ -154,7 +155,7 @@ export function planEmptying(context: Context, mode: Exclude<MaintenanceMode, ''
         const release = planRelease(context, own);
         if (release !== null) return release;
         const deadline = judgeDeadline(desired, observed.node, context.settings);
-        if (deadline !== null && gaveUpEarly(own, deadline, context.nowMs)) {
+        if (deadline !== null && gaveUpEarly(own, nova, deadline, context.nowMs)) {
           const until = `to empty ${nova.host} until ${timeOf(deadline.atMs)}`;
           return execute(replaceEviction(own, `Delete Eviction ${own.name}, which gave up before: ${until}`));
         }
@@ -219,8 +220,10 @@ function planRelease({ desired, observed }: Context, own: ObservedEviction): Dec
   const { nova } = observed;
   const consentBy = releaseConsent(desired);
   const clearing = replaceEviction(own, `Delete Eviction ${own.name}, to empty ${desired.name} once more`);
-  // They were taken away, and a change came before the Eviction was deleted.
-  if (nova !== null && remainsOn(nova).length === 0) return consentBy === null ? null : execute(clearing);
+  // They were taken away, and a change came before the Eviction was deleted. One that failed over anything else would
+  // fail again.
+  if (nova !== null && remainsOn(nova).length === 0)
+    return consentBy !== null && failedOverAllocations(own) ? execute(clearing) : null;
   const left = leftoverProvider(observed);
   if (left === null) return null;
   if (consentBy === null)
@@ -238,12 +241,25 @@ function planRelease({ desired, observed }: Context, own: ObservedEviction): Dec
   );
 }
 
+const failedOverAllocations = ({ message }: ObservedEviction): boolean =>
+  Object.values(allocationsInPlacement).some((words) => message.includes(words));
+
 /**
  * Whether there is more time than it had: it was made for another cause, or before the Node began to terminate, or for
- * an earlier deadline. One that lasts until the deadline fails before only by what trying again does not mend.
+ * an earlier deadline. One that lasts until the deadline fails before only by what trying again does not mend; or by
+ * what stayed on the host longer than an Eviction waits for it, and that may have gone since.
  */
-const gaveUpEarly = ({ cause, deadline }: ObservedEviction, { atMs }: Deadline, nowMs: number): boolean =>
-  nowMs < atMs && (cause === 'admin' || cause === 'decommission' || deadline === null || Date.parse(deadline) <= nowMs);
+function gaveUpEarly(
+  { cause, deadline, reason }: ObservedEviction,
+  nova: NovaHost,
+  { atMs }: Deadline,
+  nowMs: number,
+): boolean {
+  if (nowMs >= atMs) return false;
+  const hasCleared = reason === evictingReasons.notEmpty && remainsOn(nova).length === 0;
+  const wasShorter = deadline === null || Date.parse(deadline) <= nowMs;
+  return hasCleared || wasShorter || cause === 'admin' || cause === 'decommission';
+}
 
 /**
  * What it says in figures. The servers are named where they are the subject: a line that repeats them hides what

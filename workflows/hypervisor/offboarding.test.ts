@@ -34,7 +34,7 @@ describe('the way out of Nova', () => {
   const leftover = {
     nova: disabledFor('drover: maintenance termination', { allocations: 1 }),
     provider: providerOf({ consumers: 1, someConsumers: ['gone'] }),
-    evictions: [ownEvictionOf('failed', { message: 'something remains' })],
+    evictions: [ownEvictionOf('failed', { message: 'the host still has 1 allocation in Placement (of gone)' })],
   };
   const guarded = { settings: { guardsDrain: true } };
   const tainted = nodeOf({ offboardingTaint: true });
@@ -118,7 +118,17 @@ describe('the way out of Nova', () => {
     [
       'not without that consent',
       { ...leftover, nova: empty.nova },
-      'blocked: Eviction node-1 has not emptied node-1: something remains. `drover describe node-1` says why',
+      'blocked: Eviction node-1 has not emptied node-1: the host still has 1 allocation in Placement (of gone). `drover describe node-1` says why',
+    ],
+    [
+      'nor where it failed over anything else, which would fail the next one too',
+      {
+        ...leftover,
+        nova: empty.nova,
+        desired: consent,
+        evictions: [ownEvictionOf('failed', { message: 'Refused: no node agent reports on node-1' })],
+      },
+      'blocked: Eviction node-1 has not emptied node-1: Refused: no node agent reports on node-1. `drover describe node-1` says why',
     ],
     [
       'not while servers are there',
@@ -127,7 +137,7 @@ describe('the way out of Nova', () => {
         nova: disabledFor('drover: maintenance termination', { allocations: 1, servers: 1 }),
         desired: consent,
       },
-      'blocked: Eviction node-1 has not emptied node-1: something remains. `drover describe node-1` says why',
+      'blocked: Eviction node-1 has not emptied node-1: the host still has 1 allocation in Placement (of gone). `drover describe node-1` says why',
     ],
     [
       'not while the Eviction is at it',
