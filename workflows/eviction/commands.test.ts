@@ -1,6 +1,6 @@
-import { evictionOf, hostWith, server } from '../../test/fixtures/workflows/eviction.ts';
+import { evictionOf, hostWith, server, theOnly } from '../../test/fixtures/workflows/eviction.ts';
 import { type CommandName, commands, readCommand } from './commands.ts';
-import type { EvictionProblem } from './state.ts';
+import { enterState, type EvictionProblem } from './state.ts';
 
 const taken: [name: CommandName, given: unknown, read: object][] = [
   ['pause', undefined, {}],
@@ -57,6 +57,13 @@ describe('to try again now', () => {
       failedReports: { failures: 2, retryAtMs: 5_000 },
       state: { problem: { failures: 3, retryAtMs: 5_000 } },
     });
+  });
+  test('is to look again at what is tried until the deadline', () => {
+    const run = runOf();
+    Object.assign(run.state.desired, { deadline: '2026-01-01T02:00:00Z', cause: 'termination' });
+    enterState(theOnly(run.state), 'blocked', 900, 'locked');
+    expect(commands.retryNow(run, {}, 5_000)).toBe('Trying again: what holds the rest, to try it again');
+    expect(run.state.retryAsked).toBe(true);
   });
   test('leaves a run alone that has no problem', () => {
     const run = runOf();

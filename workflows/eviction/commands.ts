@@ -157,8 +157,8 @@ export const commands: {
     return `Stopping. ${inFlight}; the host is ${state.stop.reEnable ? 'enabled again if drover disabled it' : 'left disabled'}.`;
   },
   retryNow(run, _argument, nowMs) {
-    if (!tryNow(run, nowMs)) return 'It is not waiting to try again.';
-    return `Trying again: ${run.state.problem?.message}`;
+    const what = tryNow(run, nowMs);
+    return what === null ? 'It is not waiting to try again.' : `Trying again: ${what}`;
   },
 };
 

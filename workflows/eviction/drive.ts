@@ -92,7 +92,7 @@ export async function drive(run: EvictionRun): Promise<'ended' | 'old'> {
         readDueMs: run.readDueMs,
         marginDueMs: showMargin(run),
         isReportFailing: run.failedReports !== null,
-        isOld: workflowInfo().continueAsNewSuggested || Date.now() - state.startedAtMs > oldMs,
+        isOld: workflowInfo().continueAsNewSuggested || Date.now() - run.beganAtMs > oldMs,
         inFlight: run.moves.size,
       };
       const plan = planRun(state, situation, Date.now());

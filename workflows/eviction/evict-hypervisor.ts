@@ -77,7 +77,7 @@ export async function evictHypervisor(input: EvictionInput, carried?: EvictionSt
       // What is asked for while the next Eviction is opened is meant for that one.
       inbox.run = null;
       // What it was started with has been served after the first round: what else waits for the host asks for itself.
-      const opened = await open(result === null ? input : { hypervisor }, state?.desired.uid ?? null, inbox);
+      const opened = await open(result === null ? input : { hypervisor }, state, inbox);
       if (opened.kind !== 'run') {
         inbox.run = ended;
         await finishHandlers(inbox);
@@ -100,6 +100,9 @@ export async function evictHypervisor(input: EvictionInput, carried?: EvictionSt
       if (inbox.cancelled) stopForCancel(run);
       if (inbox.changed) run.readDueMs = 0;
       if ((await drive(run)) === 'old') {
+        // Events are not carried over.
+        if (run.events.length > 0)
+          await publishNow(run, { releaseFinalizer: false }).catch((error: unknown) => void explain(error));
         await finishHandlers(inbox);
         await continueAsNew<typeof evictHypervisor>({ hypervisor }, run.state);
       }
@@ -160,13 +163,25 @@ function stopForCancel(run: EvictionRun): void {
 /**
  * Opens the Eviction, however long Kubernetes is away. What waiting does not mend fails the run with the sentence that
  * says why.
+ *
+ * @param carried of an eviction that goes on: a bad edit must not end it in the middle, so what it asked for before
+ * still holds. It is read again, which says what is wrong
  */
-async function open(input: EvictionInput, servingUid: string | null, inbox: EvictionInbox): Promise<EvictionOpened> {
+async function open(
+  input: EvictionInput,
+  carried: EvictionState | null,
+  inbox: EvictionInbox,
+): Promise<EvictionOpened> {
   for (let failures = 1; ; failures += 1) {
     try {
-      return await openEviction(input, servingUid);
+      return await openEviction(input, carried?.desired.uid ?? null);
     } catch (error) {
       const problem = explain(error);
+      if (carried !== null && problem.code === 'InvalidObject') {
+        inbox.changed = true;
+        const { desired, settings, bootId } = carried;
+        return { kind: 'run', desired, settings, bootId };
+      }
       if (isFinal(problem)) {
         await finishHandlers(inbox);
         throw ApplicationFailure.create({ type: problem.reason, message: problem.message, nonRetryable: true });

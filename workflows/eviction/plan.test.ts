@@ -406,6 +406,12 @@ const rows: Row[] = [
   ],
   ['at its time', also(blocked(one()), bound), 30_900, does('preflight')],
   [
+    'or when a user asks for that',
+    also(blocked(one()), (s) => (bound(s), commands.retryNow(steered(s), {}, 1_000))),
+    1_000,
+    does('preflight'),
+  ],
+  [
     'also while others move',
     also(
       three(),

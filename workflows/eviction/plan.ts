@@ -210,6 +210,15 @@ function nextRetryMs(state: EvictionState, nowMs: number): number | null {
   return Math.min(triedMs + pauseMs, Math.max(lastMs, triedMs + firstRetryMs));
 }
 
+/** What does not move now and is tried again until the deadline, as a sentence; null: there is no such thing. */
+export const retriedUntilDeadline = (state: EvictionState, nowMs: number): string | null =>
+  nextRetryMs(state, nowMs) === null ? null : whatIsRetried(state);
+
+const whatIsRetried = (state: EvictionState): string =>
+  isHostDown(state)
+    ? `whether nova-compute on ${state.desired.hypervisor} is up again`
+    : 'what holds the rest, to try it again';
+
 /** Once moves have begun an obstacle concerns its server alone. What the preflight blocked has not begun. */
 const hasBegun = (state: EvictionState): boolean =>
   tracked(state).some(
@@ -217,7 +226,7 @@ const hasBegun = (state: EvictionState): boolean =>
   );
 
 function planMoves(state: EvictionState, nowMs: number): EvictionPlan {
-  const { phase, desired } = state;
+  const { phase } = state;
   const moving = inState(state, 'moving');
   const pending = inState(state, 'pending');
   if (state.paused !== null) {
@@ -226,12 +235,8 @@ function planMoves(state: EvictionState, nowMs: number): EvictionPlan {
     return wait(phase, 'Paused', `a user to resume it: ${since}`);
   }
   const retryAtMs = nextRetryMs(state, nowMs);
-  if (retryAtMs !== null && nowMs >= retryAtMs) {
-    const what = isHostDown(state)
-      ? `whether nova-compute on ${desired.hypervisor} is up again`
-      : 'what holds the rest, to try it again';
-    return one(state, { kind: 'preflight', summary: `Preflight again: ${what}` });
-  }
+  if (retryAtMs !== null && (nowMs >= retryAtMs || state.retryAsked))
+    return one(state, { kind: 'preflight', summary: `Preflight again: ${whatIsRetried(state)}` });
   const plan = planMovesNow(state, moving, pending, nowMs);
   return plan.kind === 'wait' && retryAtMs !== null
     ? { ...plan, untilMs: Math.min(plan.untilMs ?? Infinity, retryAtMs) }

@@ -6,6 +6,7 @@ import { showAttributes } from '../lib/attributes.ts';
 import { explain, type Problem } from '../lib/failures.ts';
 import { retryAfterMs } from '../lib/retry.ts';
 import { type Membership, noMembership } from '../limits/membership.ts';
+import { retriedUntilDeadline } from './plan.ts';
 import {
   applyEviction,
   beginEviction,
@@ -36,6 +37,8 @@ export interface EvictionInbox {
 /** What a run holds besides its state: things that are not carried over when it continues as new. */
 export interface EvictionRun {
   state: EvictionState;
+  /** When it began to serve the Eviction, which an earlier run may have begun, in Unix ms. */
+  beganAtMs: number;
   inbox: EvictionInbox;
   /** The moves in flight, by server id. `abort`: it is to end now. */
   moves: Map<string, { abort(): void }>;
@@ -70,14 +73,17 @@ export async function backOff(inbox: EvictionInbox, failures: number, summary: s
   await condition(() => inbox.wakeUps !== wakeUps, retryAfterMs(failures), { summary });
 }
 
-/** Tries again at once what it waits to try again. @returns whether there is such a thing */
-export function tryNow(run: Pick<EvictionRun, 'state' | 'readDueMs' | 'failedReports'>, nowMs: number): boolean {
-  if (run.state.problem === null) return false;
-  run.state.problem = { ...run.state.problem, retryAtMs: nowMs };
+/** Tries again at once what it waits to try again. @returns what that is, as a sentence; null: there is no such thing */
+export function tryNow(run: Pick<EvictionRun, 'state' | 'readDueMs' | 'failedReports'>, nowMs: number): string | null {
+  const { problem } = run.state;
+  const held = retriedUntilDeadline(run.state, nowMs);
+  run.state.retryAsked = held !== null;
+  if (problem === null) return held;
+  run.state.problem = { ...problem, retryAtMs: nowMs };
   // Each of them waits for a time of its own.
   if (run.readDueMs !== null) run.readDueMs = nowMs;
   if (run.failedReports !== null) run.failedReports = { ...run.failedReports, retryAtMs: nowMs };
-  return true;
+  return problem.message;
 }
 
 /** An event for users; written with the next report. */
@@ -147,10 +153,11 @@ export function beginRun(
   const state: EvictionState =
     carried === null
       ? beginEviction(desired, settings, bootId, nowMs)
-      : { ...carried, desired, settings, startedAtMs: nowMs, allowance: null };
+      : { ...carried, desired, settings, allowance: null };
   if (desired.deleting) requestStop(state, 'the deletion of the Eviction', nowMs);
   const run: EvictionRun = {
     state,
+    beganAtMs: nowMs,
     inbox,
     moves: new Map(),
     membership: noMembership,
@@ -264,7 +271,7 @@ export function statusPublisher(run: EvictionRun): {
 } {
   let lastMs = 0;
   let current: Promise<void> | null = null;
-  const dueMs = (): number => lastMs + publishIntervalMs(lastMs - run.state.startedAtMs, run.state.settings);
+  const dueMs = (): number => lastMs + publishIntervalMs(lastMs - run.beganAtMs, run.state.settings);
   return {
     publishWhenDue() {
       if (!run.unpublished || current !== null || Date.now() < dueMs()) return;

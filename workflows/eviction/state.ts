@@ -43,6 +43,8 @@ export interface EvictionState {
   /** When the last preflight was, and how many have been made since something last moved. */
   preflightAtMs: number;
   preflights: number;
+  /** A user asks for the next preflight now, which would come by itself. */
+  retryAsked: boolean;
   /** What was last said of its deadline; null: nothing. */
   margin: MarginVerdict | null;
   /** Since when the service is disabled, as far as this eviction knows; null: it is not. */
@@ -145,6 +147,7 @@ export function beginEviction(
     stop: null,
     preflightAtMs: 0,
     preflights: 0,
+    retryAsked: false,
     margin: null,
     disabledSinceMs: null,
     maintenanceReason: null,
@@ -372,6 +375,7 @@ export function applyPreflight(state: EvictionState, { host, obstacles, notes }:
   state.notes = notes ?? [];
   state.preflightAtMs = nowMs;
   state.preflights += 1;
+  state.retryAsked = false;
   applyHost(state, host, nowMs);
   for (const one of inState(state, 'blocked'))
     if (one.inFlight === null) enterState(one, 'pending', nowMs, one.message);

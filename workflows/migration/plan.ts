@@ -31,14 +31,16 @@ export interface Progress {
   attempts: number;
   /** How many of them got stuck. */
   stuckAttempts: number;
+  /** How many of them were cold. */
+  coldAttempts: number;
   /** A migration was asked for, and it is not known whether it began. */
   asked: boolean;
   /** The last attempt's end, until a new one begins. */
   lastEnd: MigrationEnd | null;
   /** Of a migration that gives trouble, whatever was observed since; null: none does. */
   trouble: Trouble | null;
-  /** Nova's words, when it refused the last attempt at once. */
-  refusal: string | null;
+  /** Why the last attempt was not begun at all, in Nova's words; `how` is null where no target had room for one. */
+  refusal: { how: 'live' | 'cold' | null; message: string } | null;
   /** A cold migration was asked for, and the answer was lost for good: what there was before. */
   coldAsked: ColdRequest | null;
   /** Id of the cold migration that this run started and that waits for its confirmation. */
@@ -246,18 +248,22 @@ function planWithoutMigration(desired: Desired, progress: Progress, instance: In
       'nonMigratable',
       `was not as it had been observed, ${progress.givenBack} times in a row: see \`openstack server migration list\` and \`openstack server show\` of ${instance.id}. Then \`drover retry\` it`,
     );
-  // Refused again in a state that should have allowed it: Nova's words are the best there is.
-  if (progress.refusal !== null) return done('nonMigratable', progress.refusal);
   const last = progress.lastEnd?.message ?? null;
+  const mayStop =
+    desired.consent.includes('cold-migrate') &&
+    instance.vmState === 'active' &&
+    progress.attempts <= desired.maxAttempts;
+  // In a state that should have allowed it: Nova's words are the best there is.
+  if (progress.refusal !== null) {
+    const { how, message } = progress.refusal;
+    if (progress.coldAttempts > 0) return done('nonMigratable', last ?? message);
+    return how === 'live' && mayStop ? begin(instance, 'cold') : done('nonMigratable', message);
+  }
   switch (instance.vmState) {
     case 'active':
     case 'paused': {
       const failedForGood = progress.attempts >= desired.maxAttempts || progress.stuckAttempts > 1;
       if (!failedForGood) return begin(instance, 'live');
-      const mayStop =
-        desired.consent.includes('cold-migrate') &&
-        instance.vmState === 'active' &&
-        progress.attempts <= desired.maxAttempts;
       if (mayStop) return begin(instance, 'cold');
       return done('nonMigratable', last ?? `did not move in ${progress.attempts} attempts`);
     }

@@ -25,6 +25,7 @@ export function beginProgress({ instance, sourceHost }: MigrateInstanceInput): P
     observation: { instance: { ...instance, host: sourceHost }, migration: null },
     attempts: 0,
     stuckAttempts: 0,
+    coldAttempts: 0,
     asked: false,
     lastEnd: null,
     trouble: null,
@@ -50,7 +51,10 @@ export function applyStart(
   progress.givenBack = start.outcome === 'changed' ? progress.givenBack + 1 : 0;
   if (start.outcome === 'changed') recognise(progress, start.observation, source);
   progress.coldAsked = null;
-  if (how === 'cold' && start.outcome === 'started') progress.ownCold = start.migration.id;
+  if (how === 'cold' && start.outcome === 'started') {
+    progress.ownCold = start.migration.id;
+    progress.coldAttempts += 1;
+  }
   switch (start.outcome) {
     case 'started':
       progress.attempts += 1;
@@ -62,7 +66,7 @@ export function applyStart(
       return;
     case 'refused':
       progress.attempts += 1;
-      progress.refusal = start.message;
+      progress.refusal = { how, message: start.message };
       return;
   }
 }
@@ -74,7 +78,8 @@ export function applyLostStart(progress: Progress, request: ColdRequest | null):
 
 /** No target had room before the deadline. */
 export function applyNoRoom(progress: Progress, { settings: { perTarget, targetBusyMs } }: MigrateInstanceInput): void {
-  progress.refusal = `every possible target had ${perTarget} migrations in progress for ${Math.round(targetBusyMs / 1000)} s`;
+  const message = `every possible target had ${perTarget} migrations in progress for ${Math.round(targetBusyMs / 1000)} s`;
+  progress.refusal = { how: null, message };
 }
 
 export function applyMigrationEnd(progress: Progress, end: MigrationEnd): void {
