@@ -39,6 +39,9 @@ const withVolumes = (attached: boolean, own: object = { 'f:powerState': {} }): K
     { status: { volumes: [{ name: 'a', type: 'Managed', attached }] } },
   );
 
+const withVm = (uniqueID: string, manager: string): KubeObject =>
+  vm({ managedFields: [{ manager, fieldsV1: { 'f:status': { 'f:uniqueID': {} } } }] }, { status: { uniqueID } });
+
 const withPolicies = (labels: Record<string, string>): KubeObject =>
   vm({ labels }, { spec: { policies: [{ apiVersion: 'v1', kind: 'ComputePolicy', name: 'gold' }] } });
 
@@ -85,6 +88,8 @@ const rows: [why: string, before: KubeObject, after: KubeObject, causes: string[
     ['labels'],
   ],
   ['a volume that another controller has attached', withVolumes(false), withVolumes(true), ['status']],
+  ['the VM that a user says it has', withVm('vm-1', 'drover'), withVm('vm-2', 'kubectl-edit'), ['status']],
+  ['the VM that drover has made', vm(), withVm('vm-1', 'drover'), []],
   [
     'a volume that drover says is attached',
     withVolumes(false),

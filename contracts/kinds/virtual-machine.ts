@@ -85,11 +85,15 @@ const readAnnotations: readonly string[] = [
 ];
 const prefixes = [vmAnnotations.powerOnCheckPrefix, vmAnnotations.deleteCheckPrefix, vmAnnotations.conditionPrefix];
 
-/** Drover notes which vCenter it is in; a user who changes that says that it is another one now. */
+/**
+ * Drover notes which vCenter it is in, and which VM there; a user who changes either says that it is another one now.
+ */
 function watchedFields(object: KubeObject): WatchedFields {
   const value = object.metadata.annotations?.[vmAnnotations.managerId];
   const own = isOwn(object, ['f:metadata', 'f:annotations', `f:${vmAnnotations.managerId}`]);
+  const vmId = textOf(((object.status ?? {}) as { uniqueID?: unknown }).uniqueID);
   return {
+    ...(vmId !== null && { 'status.uniqueID': { value: vmId, own: isOwn(object, ['f:status', 'f:uniqueID']) } }),
     ...(value !== undefined && { [`metadata.annotations.${vmAnnotations.managerId}`]: { value, own } }),
     ...volumeFields(object),
     ...(isEvaluated(object) && { 'metadata.labels': field(labelsOf(object)) }),

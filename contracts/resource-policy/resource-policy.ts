@@ -75,8 +75,11 @@ export interface PolicyPlace {
   zone: string;
   cluster: string | null;
   folder: PolicyBranch;
-  /** `isAsWanted`: its allocation is that of the policy. */
-  resourcePool: PolicyBranch & { isAsWanted: boolean };
+  /**
+   * `isAsWanted`: its allocation is that of the policy. `lacksSpeed`: it has cores to count, and no host says how fast
+   * one is.
+   */
+  resourcePool: PolicyBranch & { isAsWanted: boolean; lacksSpeed?: true };
 }
 
 export interface PolicyInVcenter {

@@ -1,6 +1,6 @@
-import { createInstances } from '../../lab/openstack/seed.ts';
 import { annotations, evictionId } from '../../contracts/ids.ts';
 import { messages } from '../../contracts/messages.ts';
+import { createInstances } from '../../lab/openstack/seed.ts';
 import { until } from '../flows/until.ts';
 import { host, openEvictionStory } from './eviction-story.ts';
 
@@ -50,8 +50,8 @@ test('what a move that was the last one to be waited for ended with is said befo
     expect((await handle.describe()).runId).not.toBe(runId);
     await until('the Event of the server', minuteMs, async () => {
       const path = '/apis/events.k8s.io/v1/namespaces/default/events';
-      const { items } = await admin.request<{ items: { reason: string }[] }>({ method: 'GET', path }, never);
-      const reasons = items.map(({ reason }) => reason);
+      const found = (await admin.request({ method: 'GET', path }, never)) as { items: { reason: string }[] };
+      const reasons = found.items.map(({ reason }) => reason);
       return reasons.includes('InstanceNotMigratable') || reasons.join(', ');
     });
   }, dayMs);

@@ -165,6 +165,13 @@ test.each<[rule: string, change: Change, plan: Plan<PolicyStep>]>([
     ),
   ],
   [
+    'no host says how fast its cores are: 0 MHz is no limit that anybody asked for',
+    withPlace({ resourcePool: { ...noPool, lacksSpeed: true } }),
+    missing(
+      'a host of resource pool /DC0/host/C0/Resources/team-a of zone zone-1 that says how fast its cores are, as the policy counts in them: add one to its cluster, or let drover’s account read it',
+    ),
+  ],
+  [
     'the pool tells no cluster',
     withPlace({ cluster: null }),
     missing('the cluster of resource pool /DC0/host/C0/Resources/team-a of zone zone-1'),

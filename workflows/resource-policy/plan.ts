@@ -112,6 +112,8 @@ function problemOf({ folder, resourcePool, groups }: DesiredPolicy, place: Polic
     return `folder ${place.folder.path} of zone ${zone}: create it in vCenter, or correct the zone’s folder in the settings`;
   if ((resourcePool !== null || groups.length > 0) && place.resourcePool.parent === null)
     return `resource pool ${place.resourcePool.path} of zone ${zone}: create it in vCenter, or correct the zone’s resourcePool in the settings`;
+  if (resourcePool !== null && place.resourcePool.lacksSpeed === true)
+    return `a host of resource pool ${place.resourcePool.path} of zone ${zone} that says how fast its cores are, as the policy counts in them: add one to its cluster, or let drover’s account read it`;
   if (groups.length > 0 && cluster === null)
     return `the cluster of resource pool ${place.resourcePool.path} of zone ${zone}`;
   return null;

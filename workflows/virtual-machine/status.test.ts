@@ -451,6 +451,32 @@ test.each(conditionRows)('Status: %s', (_why, given, type, expected) => {
   expect(conditionOf(given, type)).toBe(expected);
 });
 
+test('Status: of a VM that is gone nothing is said that held while it was there', () => {
+  const conditions = ['Ready', 'VirtualMachineTools', 'VirtualMachinePowerStateSynced'].map((type) => ({
+    type,
+    status: 'True' as const,
+    reason: 'True',
+    message: '',
+    lastTransitionTime: '2026-01-01T00:00:00Z',
+  }));
+  const recorded = {
+    uniqueID: 'vm-1',
+    powerState: 'PoweredOn' as const,
+    nodeName: 'esx-1',
+    network: { primaryIP4: '192.0.2.10' },
+    conditions,
+  };
+  const gone: Given = { vm: null, observed: { candidates: [], recorded } };
+  const waiting = wait('TooManyCreates', 'TooManyCreates', 'a slot');
+  const { fields, removed } = describe_(gone, waiting);
+  expect(fields).toMatchObject({ powerState: null, nodeName: null, network: null });
+  expect(fields).not.toHaveProperty('uniqueID');
+  expect(removed).toEqual(expect.arrayContaining(conditions.map(({ type }) => type)));
+  // One that is not to be read, or that somebody else has, is not known to be gone.
+  const taken: Given = { ...gone, observed: { recorded, candidates: [candidateOf({ owner: null, foundBy: ['name'] })] } };
+  expect(describe_(taken, waiting)).toMatchObject({ fields: {}, removed: [] });
+});
+
 const plans: [why: string, plan: VirtualMachinePlan, expected: string][] = [
   ['reconciled', reconciled, 'True Reconciled'],
   ['blocked', done('blocked', 'NotOwned', 'm'), 'False NotOwned'],

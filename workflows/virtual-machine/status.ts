@@ -73,6 +73,7 @@ export function describeStatus(context: Context, plan: VirtualMachinePlan): Virt
     return toPatch(context, {}, { [types.lifecycle]: lifecycle, [types.reconcileReady]: reconcile });
   const found = findOwn(desired, observed.candidates);
   const vm = found.kind === 'own' && observed.vm?.moId === found.moId ? observed.vm : null;
+  const isGone = found.kind === 'none' && observed.recorded.uniqueID !== undefined;
   const judged = judgePrerequisites(desired, observed.prerequisites).filter(
     ({ type }) => vm === null || !judgedOtherwise.includes(type),
   );
@@ -84,11 +85,12 @@ export function describeStatus(context: Context, plan: VirtualMachinePlan): Virt
           [types.created]: describeCreation(context, isBlocked(plan) || hasFailed(plan) ? plan.message : null),
           [types.placementReady]: describePlacement(context),
           [types.policiesSynced]: judgeEvaluation(judgePolicies(context, null)),
+          ...(isGone && Object.fromEntries(endWithVm.map((type) => [type, null]))),
         }
       : describeVm({ ...context, vm });
   return toPatch(
     context,
-    vm === null ? {} : describeFields({ ...context, vm }),
+    vm !== null ? describeFields({ ...context, vm }) : isGone ? withoutVm : {},
     {
       ...prerequisites,
       ...ofVm,
@@ -108,6 +110,21 @@ export function describeStatus(context: Context, plan: VirtualMachinePlan): Virt
 
 /** Of a VM that is there. What it was made from may be gone: its conditions stay as they were. */
 const judgedOtherwise: readonly string[] = [types.imageReady, types.storageReady, types.cdromVerified];
+
+/**
+ * What was said of a VM that is gone would have others send to an address that is no longer its own. Its ids stay, as
+ * they say what drover had made; and so does what is settled anew before there is another VM.
+ */
+const withoutVm: VirtualMachineStatusPatch['fields'] = { powerState: null, nodeName: null, guest: null, network: null };
+const endWithVm: readonly string[] = [
+  types.ready,
+  types.tools,
+  types.powerStateSynced,
+  types.locationValid,
+  types.guestCustomization,
+  types.guestBootstrap,
+  types.guestNetworkSynced,
+];
 
 function toPatch(
   { observed }: Context,

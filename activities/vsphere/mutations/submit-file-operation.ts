@@ -78,7 +78,7 @@ async function checkUnused({ gateway, scope: { signal } }: Reading, datastore: s
   }
 }
 
-const leaveFolder = `Take ${virtualMachineAnnotations.copies} off the object, which leaves the folder as it is`;
+const leaveFolder = `Take ${virtualMachineAnnotations.copies} off the object, which leaves the folder as it is, and \`drover retry\` it`;
 
 /** What `planCopies` puts there, and the extents of the disks. */
 const copiedFile = /^(?:disk-\d+(?:\.part)?(?:-(?:flat|delta|sesparse))?\.vmdk|.+\.nvram)$/u;

@@ -73,6 +73,14 @@ test('it boots from the first disk, unless its order says otherwise', () => {
   expect(disksOf(configOf([]), [2000])).toEqual([]);
 });
 
+test('a volume is no boot disk, neither on an earlier controller nor where the order names it', () => {
+  const both = configOf([diskOf({ key: 1000, vDiskId: { id: 'f-1' } }), diskOf()]);
+  const booting = (order: number[]) => disksOf(both, order).flatMap(({ boot, key }) => (boot ? [key] : []));
+  expect(booting([])).toEqual([2000]);
+  expect(booting([1000])).toEqual([2000]);
+  expect(disksOf(configOf([diskOf({ vDiskId: { id: 'f-1' } })]), [])).toMatchObject([{ boot: false }]);
+});
+
 test('the exact capacity counts; a name is the disk’s for good', () => {
   expect(disksOf(configOf([diskOf({ capacityInBytes: 1_000 })]), [])).toMatchObject([{ capacityBytes: 1_000 }]);
   expect(diskName(diskOf({ key: 7 }))).toBe(diskName(diskOf()));

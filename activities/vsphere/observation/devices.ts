@@ -173,6 +173,9 @@ function isMoved(disk: VirtualDisk, vmxPath: string, { vmName, disks }: MadeDisk
 }
 
 /**
+ * The boot disk is the one that drover makes as large as the spec asks for, so one of the VM's own: a volume belongs to
+ * its claim, wherever it is attached and whatever boots from it.
+ *
  * @param bootOrder keys of the disks that it boots from, first first; empty: the first disk
  */
 export function disksOf(
@@ -182,7 +185,8 @@ export function disksOf(
 ): Disk[] {
   const disks = virtualDisksOf(config.devices);
   const foreign = new Set(foreignDisksOf(config, made).map(({ key }) => key));
-  const [boot = disks[0]?.key] = bootOrder.filter((key) => disks.some((disk) => disk.key === key));
+  const own = disks.filter(({ key }) => !foreign.has(key));
+  const [boot = own[0]?.key] = bootOrder.filter((key) => own.some((disk) => disk.key === key));
   return disks.map((disk) => ({
     key: disk.key,
     name: diskName(disk),

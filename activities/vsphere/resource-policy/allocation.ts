@@ -33,6 +33,10 @@ export const allocationOf = (
   memoryAllocation: allocation(reservationMiB, limitMiB),
 });
 
+/** Whether cores are asked for, which vCenter counts by the speed of its hosts. Pure. */
+export const countsCores = ({ reservationCores, limitCores }: PoolAllocation): boolean =>
+  reservationCores > 0 || (limitCores ?? 0) > 0;
+
 const poolAllocation = z.object({ reservation: z.number().default(0), limit: z.number().default(-1) });
 
 /** Whether a pool has it already. Pure. */

@@ -9,7 +9,7 @@ import { retrieve, traversal } from '../properties.ts';
 import { folderRef, type ManagedObjectReference, poolRef } from '../wire/values.ts';
 import type { VcenterRest } from '../rest/client.ts';
 import { createModule, deleteModule } from '../rest/cluster-modules.ts';
-import { allocationOf, readCpuMHz } from './allocation.ts';
+import { allocationOf, countsCores, readCpuMHz } from './allocation.ts';
 
 export type PolicyTools = Pick<Tools, 'gateway' | 'stopGate' | 'audit' | 'scope' | 'clock'> & { rest: VcenterRest };
 
@@ -84,8 +84,15 @@ async function makePool(tools: PolicyTools, owner: Owner, change: Change<'makePo
     gateway,
     scope: { signal },
   } = tools;
-  const { parent, cluster, name, allocation } = change;
-  const spec = allocationOf(allocation, cluster === null ? 0 : await readCpuMHz(gateway, poolRef(parent), signal));
+  const { parent, name, allocation } = change;
+  const cpuMHz = countsCores(allocation) ? await readCpuMHz(gateway, poolRef(parent), signal) : 0;
+  // 0 MHz would be written as a limit, and hold up all that runs there.
+  if (countsCores(allocation) && cpuMHz === 0)
+    throw droverFailure(
+      'AnswerMalformed',
+      `vCenter ${gateway.vcenter} does not say how fast a core of any host of resource pool ${parent} is`,
+    );
+  const spec = allocationOf(allocation, cpuMHz);
   const there = await findPool(tools, parent, name);
   if (there === null)
     await unlessTaken(

@@ -11,7 +11,7 @@ import { sitePathsOf, type SitePaths } from '../observation/site-paths.ts';
 import type { ReadObject } from '../properties.ts';
 import { listModules } from '../rest/cluster-modules.ts';
 import type { ManagedObjectReference } from '../wire/values.ts';
-import { allocationOf, isAllocated, poolPaths, readCpuMHz } from './allocation.ts';
+import { allocationOf, countsCores, isAllocated, poolPaths, readCpuMHz } from './allocation.ts';
 import type { PolicyTools } from './change.ts';
 
 const propSet = [
@@ -59,6 +59,8 @@ export async function observePolicyInVcenter(
     const parent = here(site.resourcePool);
     const owner = ownerOf(parent);
     const isNamed = resourcePool !== null && pool !== null;
+    const cpuMHz = resourcePool === null || parent === null ? 0 : await readCpuMHz(gateway, parent.ref, signal);
+    const lacksSpeed = resourcePool !== null && countsCores(resourcePool) && parent !== null && cpuMHz === 0;
     return {
       zone: site.zone,
       cluster: owner?.value ?? null,
@@ -75,12 +77,8 @@ export async function observePolicyInVcenter(
           here,
           (made) => listOf(made, 'vm') === 0 && listOf(made, 'resourcePool') === 0,
         ),
-        isAsWanted:
-          !isNamed ||
-          isAllocated(
-            pool.properties,
-            allocationOf(resourcePool, parent === null ? 0 : await readCpuMHz(gateway, parent.ref, signal)),
-          ),
+        isAsWanted: !isNamed || isAllocated(pool.properties, allocationOf(resourcePool, cpuMHz)),
+        ...(lacksSpeed && { lacksSpeed }),
       },
     };
   };

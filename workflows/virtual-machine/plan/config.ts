@@ -171,12 +171,13 @@ function diffWhole(context: VmContext, config: VmConfig): ConfigDifference {
   const cdroms = diffCdroms(desired.cdroms, observed.prerequisites.isos, config.cdroms, isOff);
   const ofClass = isOff && settings.resize === 'all' ? applied : null;
   const controllers = diffControllers(desired.controllers, config.controllers, isOff);
+  const bootDisk = diffBootDisk(desired.config.bootDiskBytes, config.disks, vm.hasSnapshots === true);
   const deviceChange = [
     ...controllers.changes,
     ...(ofClass === null ? [] : diffClassDevices(ofClass.devices, config.pciDevices)),
     ...cards.changes,
     ...cdroms.changes,
-    ...diffBootDisk(desired.config.bootDiskBytes, config.disks),
+    ...bootDisk.changes,
   ];
   const wantedKeys = { ...wantExtraConfig(desired, ofClass, config.extraConfig), ...cards.extraConfig };
   const keys = timeChanges(diffWantedKeys(wantedKeys, config.extraConfig), wantedKeys, config.extraConfig, isOff);
@@ -200,7 +201,7 @@ function diffWhole(context: VmContext, config: VmConfig): ConfigDifference {
       // At any time.
       policies: [],
     },
-    unmet: { network: cards.unmet, compute: [...numa.unmet, ...boot.unmet] },
+    unmet: { network: cards.unmet, compute: [...numa.unmet, ...boot.unmet, ...bootDisk.unmet] },
     controllers: controllers.mismatches,
   };
 }

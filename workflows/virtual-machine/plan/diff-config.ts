@@ -132,7 +132,9 @@ export function diffCdroms(
   for (const { name, connected, allowGuestControl, slot = null } of wanted) {
     const iso = isos[name] ?? null;
     if (iso === null) continue;
-    const there = current.find((cdrom) => cdrom.iso === iso);
+    // Two drives may have the same ISO.
+    const [first, ...others] = current.filter((cdrom) => cdrom.iso === iso && !kept.has(cdrom));
+    const there = others.find((cdrom) => slot !== null && isAt(cdrom.slot ?? null, slot)) ?? first;
     const added: DeviceChange = {
       operation: 'add',
       device: 'cdrom',
@@ -163,11 +165,19 @@ const isAt = (there: Slot | null, wanted: Slot): boolean =>
   there.busNumber === wanted.busNumber &&
   (wanted.unitNumber === null || there.unitNumber === wanted.unitNumber);
 
-/** A disk grows, and never shrinks. */
-export function diffBootDisk(wantedBytes: number | null, disks: readonly Disk[]): DeviceChange[] {
+/** A disk grows, and never shrinks. One that has a parent cannot: vSphere refuses the whole change with it. */
+export function diffBootDisk(
+  wantedBytes: number | null,
+  disks: readonly Disk[],
+  hasSnapshots: boolean,
+): { changes: DeviceChange[]; unmet: string[] } {
   const boot = disks.find((disk) => disk.boot);
-  if (wantedBytes === null || boot === undefined || wantedBytes <= boot.capacityBytes) return [];
-  return [{ operation: 'edit', device: 'disk', key: boot.key, capacityBytes: wantedBytes }];
+  if (wantedBytes === null || boot === undefined || wantedBytes <= boot.capacityBytes)
+    return { changes: [], unmet: [] };
+  const until = hasSnapshots ? 'the VM has no snapshots' : boot.linked === true ? 'it is promoted' : null;
+  if (until !== null)
+    return { changes: [], unmet: [`bootDiskCapacity waits until ${until}: vSphere extends no disk that has a parent`] };
+  return { changes: [{ operation: 'edit', device: 'disk', key: boot.key, capacityBytes: wantedBytes }], unmet: [] };
 }
 
 export const removal = (device: 'networkCard' | 'cdrom', key: number | null): DeviceChange => ({

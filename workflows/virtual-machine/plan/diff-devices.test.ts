@@ -70,6 +70,24 @@ describe('CD-ROMs', () => {
     ['stays while it is on', [], {}, [drive()], false, [], ['remove drive 3000']],
     ['another ISO is another drive', [ask()], { cdrom1: '[ds] b.iso' }, [drive()], true, ['add', 'remove'], []],
     [
+      'two drives may have the same ISO',
+      [ask(), ask({ name: 'cdrom2', connected: false })],
+      { cdrom1: '[ds] a.iso', cdrom2: '[ds] a.iso' },
+      [drive(), drive({ key: 3_001, connected: false })],
+      true,
+      [],
+      [],
+    ],
+    [
+      'each where the spec wants it',
+      [ask({ slot: { ...sata, unitNumber: 1 } }), ask({ name: 'cdrom2', slot: { ...sata, unitNumber: 0 } })],
+      { cdrom1: '[ds] a.iso', cdrom2: '[ds] a.iso' },
+      [drive({ slot: { ...sata, unitNumber: 0 } }), drive({ key: 3_001, slot: { ...sata, unitNumber: 1 } })],
+      true,
+      [],
+      [],
+    ],
+    [
       'nothing goes while an image is not ready: it may be that one',
       [ask()],
       { cdrom1: null },
@@ -94,10 +112,22 @@ test.each([
   ['never shrinks', 5, []],
   ['is not asked for', null, []],
 ])('the boot disk %s', (_why, gib, grown) => {
-  const changes = diffBootDisk(gib === null ? null : gib * 1024 ** 3, configOf().disks);
+  const { changes } = diffBootDisk(gib === null ? null : gib * 1024 ** 3, configOf().disks, false);
   expect(
     changes.map((change) =>
       change.operation === 'edit' && change.device === 'disk' ? change.capacityBytes / 1024 ** 3 : 0,
     ),
   ).toEqual(grown);
+});
+
+test.each([
+  ['is linked', { linked: true as const }, false, /until it is promoted/],
+  ['has snapshots', {}, true, /until the VM has no snapshots/],
+])('the boot disk does not grow while it %s', (_why, more, hasSnapshots, says) => {
+  const disks = configOf().disks.map((disk) => ({ ...disk, ...more }));
+  expect(diffBootDisk(20 * 1024 ** 3, disks, hasSnapshots)).toEqual({
+    changes: [],
+    unmet: [expect.stringMatching(says)],
+  });
+  expect(diffBootDisk(10 * 1024 ** 3, disks, hasSnapshots)).toEqual({ changes: [], unmet: [] });
 });
