@@ -324,7 +324,8 @@ export interface DataVolumeActivities {
   }>;
   /**
    * The target, or in the namespace of a source elsewhere the temporary claim, from a snapshot, from a volume, or
-   * empty. Waits until it is bound, or is known to wait for a consumer. @throws QuotaExceeded
+   * empty. Waits until it is bound, or is known to wait for a consumer. `claim` null: none is made, as Pods use the
+   * volume that it is to be made from. @throws QuotaExceeded
    */
   ensureClaim(
     request: VolumeWork &
@@ -332,10 +333,12 @@ export interface DataVolumeActivities {
         /** The temporary claim is what a Job is to copy, and does not become the target. */
         isCopied?: boolean;
         from: CloneOf | null;
+        /** It may be made from a volume that Pods use. Left out: no. */
+        allowsUse?: boolean;
         /** As large as what it is made from: it is expanded afterwards. */
         spec: { requestBytes: number };
       } & Patience,
-  ): Promise<{ claim: ClaimFacts } & WrittenAlong>;
+  ): Promise<{ claim: ClaimFacts | null; usedBy?: readonly string[] } & WrittenAlong>;
   /** Waits until its capacity is as large, or only its file system is not. */
   expandClaim(
     request: VolumeWork & { claim: { namespace: string; name: string }; requestBytes: number } & Patience,

@@ -100,6 +100,14 @@ test.each<[rule: string, change: Change, plan: unknown]>([
   ['its VM, which drover made, is gone', lost(vmIdentityOf(uid).biosUuid), ['create', 'creates']],
   ['… as vCenter may write its UUID', lost(vmIdentityOf(uid).biosUuid.toUpperCase()), ['create', 'creates']],
   ['nothing is recorded of a VM', lost(''), ['create', 'creates']],
+  ...(['Bound', 'Released'] as const).map((phase): [rule: string, change: Change, plan: unknown] => {
+    const { observed: seen = {}, ...own } = lost(vmIdentityOf(uid).biosUuid);
+    return [
+      `… and it was ${phase}: an empty VM is no Node`,
+      { ...own, observed: { ...seen, phase } },
+      expect.objectContaining({ outcome: 'blocked', reason: 'VirtualMachineNotFound' }),
+    ];
+  }),
   [
     'a VM that drover did not make is recorded, and is not found',
     lost(other),

@@ -66,6 +66,12 @@ export function planAgent(situation: AgentSituation): AgentPlan {
         errors.VirtualMachineNotFound.reason,
         `Its host is the VM with the BIOS UUID ${other}, which drover did not make for it and does not find, and no second one is made: have the pool name the vCenter and the folder where that VM is, or delete this VsphereAgent, which leaves that VM as it is`,
       );
+    if (phase === 'Bound' || phase === 'Released')
+      return done(
+        'blocked',
+        errors.VirtualMachineNotFound.reason,
+        `Its VM, which has been a Node, is not where its pool leads to, and none is made in its place, as that would be empty: have the pool name the vCenter and the folder where that VM is; or delete its Machine, and this VsphereAgent goes with it`,
+      );
     if (pool.isoPath === null) return wait('Creating', isoNotReady, 'the discovery ISO of its pool');
     return execute(
       [...hold, { kind: 'create', phase: 'Creating', summary: `Create and power on VM ${desired.vmName}` }],

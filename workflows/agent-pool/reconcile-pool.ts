@@ -100,9 +100,11 @@ export const reconcileAgentPool = defineReconciler<PoolLifecycle>(vsphereAgentPo
       void (await pools(summary).destroyStrays({ ...poolOf(situation), vms })),
   },
   applyFailure: applyPoolFailure,
-  // What a user has tried again need not wait for Machines that are not wanted any more, either.
-  resetFailures: ({ replacing: _replacing, forbidden: _forbidden, refusals: _refusals, ...memory }) => ({
+  // What a user has tried again need not wait for Machines that are not wanted any more, either. Of those a changed spec
+  // says nothing, and each edit would cost another Node.
+  resetFailures: ({ replacing, forbidden: _forbidden, refusals: _refusals, ...memory }, by) => ({
     ...memory,
+    ...(by === 'spec' && replacing !== undefined && { replacing }),
     refused: null,
     iso: null,
     replacedMs: [],

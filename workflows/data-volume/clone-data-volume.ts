@@ -87,13 +87,16 @@ function patienceOf({ memory: { awaiting }, settings: { rules }, nowMs }: Volume
 }
 
 /** What a step says and fixes before it begins, and what is known of that then. */
-function begin(context: Context): {
+function begin(
+  context: Context,
+  isLast = false,
+): {
   request: VolumeWork;
   known: (observation: VolumeObservation) => VolumeObservation;
   isSaid: boolean;
 } {
   // What is made would be taken for the complete volume otherwise.
-  const isUrgent = context.observed.recorded.phase === 'Succeeded';
+  const isUrgent = isLast || context.observed.recorded.phase === 'Succeeded';
   const [claimed, status] = [claimedBy(context), context.unsaid(isUrgent)];
   return {
     request: { ...withSlot(context), begin: claimed === null && status === null ? null : { claimed, status } },
@@ -335,7 +338,8 @@ export const cloneDataVolume = defineReconciler<VolumeLifecycle>(dataVolumeKind,
       };
     },
     giveUp: async (context, { summary }) => {
-      const { request: begun, isSaid } = begin(context);
+      // With the finalizer goes all that would begin it anew where it did not say that it was given up.
+      const { request: begun, isSaid } = begin(context, true);
       // Of a source that was never ready it was not known how it is cloned: a retry chooses.
       const request = { ...begun, begin: begun.begin && { ...begun.begin, claimed: null } };
       const { left } = await work(summary, removalMs).removeTemporary({ ...request, withTarget: true });
@@ -435,10 +439,17 @@ function makeClaim(
         ...request,
         ...claim,
         from,
+        ...(from?.kind === 'pvc' && {
+          allowsUse: context.desired !== null && allowsUse(context.desired, context.settings),
+        }),
         spec: { ...claim.spec, requestBytes },
         ...patience,
       }),
-    (answer) => inPlace(isTemporary, answer.claim),
+    (answer) => (observed) => ({
+      ...inPlace(isTemporary, answer.claim)(observed),
+      ...(answer.usedBy !== undefined &&
+        observed.source?.kind === 'pvc' && { source: { ...observed.source, usedBy: answer.usedBy } }),
+    }),
     { patience },
   );
 }

@@ -919,7 +919,7 @@ test.each<[rule: string, change: Change, phase: string, running: string, event: 
       memory: { isRetried: true },
       source: { ...golden, claim: null },
     },
-    'Failed',
+    'Pending',
     'False CloneWithoutSource',
     'CloneWithoutSource',
   ],

@@ -27,8 +27,10 @@ export function volumeStatus(situation: VolumeSituation, plan: VolumePlan): Volu
   };
 }
 
-function phaseOf({ observed }: VolumeSituation, plan: VolumePlan): VolumePhase {
-  const before = phaseBefore(observed);
+function phaseOf({ observed, memory }: VolumeSituation, plan: VolumePlan): VolumePhase {
+  // What a user tries again is not given up any more: what it lacks is waited for as before.
+  const isBegun = observed.recorded.phase === 'Failed' && memory.isRetried;
+  const before = isBegun ? 'Pending' : phaseBefore(observed);
   if (plan.kind === 'execute') return plan.steps[0]?.phase ?? before;
   if (plan.kind === 'wait') return isPhase(plan.phase) ? plan.phase : before;
   if (plan.outcome === 'reconciled') return 'Succeeded';

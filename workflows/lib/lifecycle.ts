@@ -135,7 +135,8 @@ export interface Reconciler<L extends Lifecycle> {
    * tries again.
    */
   applyFailure?(memory: L['memory'], step: L['step'], problem: Problem, nowMs: number): L['memory'] | null;
-  resetFailures?(memory: L['memory']): L['memory'];
+  /** A new generation, or a user who asks for another try, may have put right what failed. */
+  resetFailures?(memory: L['memory'], by: 'spec' | 'retry'): L['memory'];
   /** Drops what the observation has overtaken. */
   prune?(memory: L['memory'], situation: Situation<L>): L['memory'];
   /** Each plan is shown to it once before it is executed: for metrics, and for what the memory keeps of a plan. */

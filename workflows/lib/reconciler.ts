@@ -124,7 +124,7 @@ class Driver<L extends Lifecycle> {
   private async observe(): Promise<RunResult | null> {
     const { inbox, spec, state, carried } = this;
     if (inbox.retryNow) {
-      state.resetFailures();
+      state.resetFailures('retry');
       // The limit may have forgotten it.
       this.slot.stopAsking();
     }
@@ -149,7 +149,7 @@ class Driver<L extends Lifecycle> {
     const before = state.observation;
     const isChanged = before !== null && before.desired?.generation !== observed.desired?.generation;
     const isRetry = observed.retry !== null && observed.retry !== carried.retryHandled;
-    if (isChanged || isRetry) state.resetFailures();
+    if (isChanged || isRetry) state.resetFailures(isRetry ? 'retry' : 'spec');
     if (isRetry) carried.retryHandled = observed.retry;
     state.publisher.isOvertaken = false;
     state.take(observed);
@@ -372,7 +372,7 @@ class Driver<L extends Lifecycle> {
 
   /** What a signal reported is in the world, and the new run observes it; what a user asked for is carried. */
   private continueAsNew(): Promise<never> {
-    if (this.inbox.retryNow) this.state.resetFailures();
+    if (this.inbox.retryNow) this.state.resetFailures('retry');
     return continueAsNew(this.state.input, this.carried);
   }
 }

@@ -84,12 +84,13 @@ export class RunState<L extends Lifecycle> {
 
   readonly situationOrNull = (): Situation<L> | null => (this.observation === null ? null : this.situation());
 
-  resetFailures(): void {
+  /** @param by what may have put right what failed: a new generation, or a user who asks for another try */
+  resetFailures(by: 'spec' | 'retry'): void {
     const { carried, spec } = this;
     this.failure = null;
     this.repetition = null;
     carried.failures = 0;
-    carried.memory = spec.resetFailures?.(carried.memory) ?? carried.memory;
+    carried.memory = spec.resetFailures?.(carried.memory, by) ?? carried.memory;
   }
 
   /**

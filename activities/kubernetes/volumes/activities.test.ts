@@ -291,7 +291,8 @@ test('a claim that the provisioner refuses is a fact, until another is seen', ()
     const { claim } = await ensure(null);
     expect(claim).toMatchObject({ phase: 'Pending', problem: expect.stringContaining('too deep') });
     const beganMs = clock.now();
-    expect((await ensure(claim.problem)).claim.problem).toBe(claim.problem);
+    if (claim === null) throw new Error('no claim');
+    expect((await ensure(claim.problem)).claim?.problem).toBe(claim.problem);
     expect(clock.now() - beganMs).toBeGreaterThan(7_000);
     driver.heal();
     expect((await ensure(claim.problem)).claim).toMatchObject({ phase: 'Bound', problem: null });
@@ -553,6 +554,28 @@ test.each([
     });
     expect(await asked).toEqual({ snapshot: null, usedBy: ['vm'] });
     expect(world.driver.calls('CreateSnapshot')).toBe(0);
+  }),
+);
+
+test.each([
+  ['one that follows a dead worker: none', { waitedMs: 1_000 }, false, { claim: null, usedBy: ['vm'] }],
+  ['one where that is allowed: a clone', { waitedMs: 1_000 }, true, { claim: { phase: 'Bound' } }],
+  ['one that follows the observation at once: a clone', {}, false, { claim: { phase: 'Bound' } }],
+] as const)('the driver clones a source that a Pod uses since it was observed, in %s', (_what, scope, allowsUse, answer) =>
+  openSame({}, async (world) => {
+    await world.makeVolume('src', 'copy');
+    await world.set(podOf('golden'));
+    const asked = world.worker(undefined, scope).ensureClaim({
+      ...world.ofVolume('src', 'copy'),
+      begin: world.begin(),
+      temporaryIn: null,
+      from: { kind: 'pvc', ...world.goldenSource() },
+      allowsUse,
+      spec: claimSpec,
+      cloneDepth: 1,
+      ...patience,
+    });
+    expect(await asked).toMatchObject(answer);
   }),
 );
 

@@ -13,7 +13,7 @@ import { beginWork, type HeldWork, holdWork } from './begin-work.ts';
 import { claimSpecOf, controllerOf, targetMetadata, temporaryMetadata } from './claim-objects.ts';
 import { describeClaim } from './claim-problem.ts';
 import type { OfVolume, VolumeTools } from './dependencies.ts';
-import { checkSource } from './source-users.ts';
+import { checkSource, isJustObserved, readSourceUsers } from './source-users.ts';
 import { claimFacts, ownerOf, requestBytesOf } from './volume-facts.ts';
 import { createObject, deleteObject, patchObject, versionOf } from './write-object.ts';
 
@@ -50,14 +50,24 @@ async function waitsForConsumer({ client, scope }: VolumeTools, name: string): P
 export async function ensureClaim(
   tools: VolumeTools,
   request: Requests['ensureClaim'],
-): Promise<{ claim: ClaimFacts }> {
-  const { begin, namespace, name, uid, spec, patienceMs, known, isPatient = false } = request;
+): Promise<{ claim: ClaimFacts | null; usedBy?: readonly string[] }> {
+  const { begin, namespace, name, uid, spec, from, patienceMs, known, isPatient = false, allowsUse = false } = request;
   const of = { namespace, name, uid };
   const work = await holdWork(tools, { ...of, begin });
   const key = keyOf(request);
   const waits = await waitsForConsumer(tools, spec.storageClass);
+  let looks = 0;
+  let usedBy: readonly string[] = [];
+  const isUsed = async (): Promise<boolean> => {
+    const isObserved = looks === 1 && tools.scope.waitedMs === 0 && isJustObserved(tools);
+    if (from?.kind === 'pvc' && !allowsUse && !isObserved)
+      usedBy = await readSourceUsers(tools, { namespace: key.namespace, name: from.name });
+    return usedBy.length > 0;
+  };
+  const make = async (): Promise<Claim | null> => ((await isUsed()) ? null : await makeClaim(tools, work, request));
   const look = async (): Promise<SeenClaim | null> => {
-    const found = (await tools.client.get(claims, key, tools.scope.signal)) ?? (await makeClaim(tools, work, request));
+    looks += 1;
+    const found = (await tools.client.get(claims, key, tools.scope.signal)) ?? (await make());
     await work.say();
     return found === null ? null : await seeClaim(tools, found, uid);
   };
@@ -66,12 +76,13 @@ export async function ensureClaim(
     patientFor: isPatient ? `PVC ${key.namespace}/${key.name} to be bound` : undefined,
     look,
     isOver: (found) => {
-      if (found === null) return false;
+      if (found === null) return usedBy.length > 0;
       const { owner, deleting, phase, problem, hasNode } = found.claim;
       return owner !== 'volume' || deleting || phase !== 'Pending' || isNews(problem, known) || (waits && !hasNode);
     },
     watched,
   });
+  if (seen === null && usedBy.length > 0) return { claim: null, usedBy };
   if (seen === null)
     throw droverFailure('ObjectConflict', `PersistentVolumeClaim ${key.namespace}/${key.name} comes and goes`);
   return { claim: seen.claim };

@@ -20,7 +20,7 @@ import {
   userKey,
   usersOf,
 } from './snapshot-users.ts';
-import { checkSource, readSourceUsers } from './source-users.ts';
+import { checkSource, isJustObserved, readSourceUsers } from './source-users.ts';
 import { snapshotFacts } from './volume-facts.ts';
 import { createObject, identityOf, patchObject } from './write-object.ts';
 
@@ -35,9 +35,6 @@ interface Cutting extends Pick<HeldWork, 'live'> {
   isFirstLook: () => boolean;
 }
 
-/** So long the Pods that the run observed before it asked for the activity count as those that use the source. */
-const observedForMs = 10_000;
-
 /** A snapshot of the source as it was at or after the DataVolume's creation, ready if patience allows. */
 export async function ensureSourceSnapshot(
   tools: VolumeTools,
@@ -46,14 +43,14 @@ export async function ensureSourceSnapshot(
   const of = { namespace, name, uid };
   const work = await holdWork(tools, { ...of, begin });
   const isShared = tools.settings?.rules.shareSnapshots ?? true;
-  const { scope, clock } = tools;
+  const { scope } = tools;
   let looks = 0;
   let usedBy: readonly string[] = [];
   let waitsFor: string | null = null;
   const cutting: Cutting = {
     ...work,
     async isFree() {
-      const isObserved = cutting.isFirstLook() && clock.now() < scope.scheduledMs + observedForMs;
+      const isObserved = cutting.isFirstLook() && isJustObserved(tools);
       if (!request.allowsUse && !isObserved) usedBy = await readSourceUsers(tools, request.source);
       return usedBy.length === 0;
     },

@@ -25,6 +25,13 @@ export async function readSourceUsers(
     .toSorted();
 }
 
+/** So long the Pods that the run observed before it asked for the activity count as those that use the source. */
+const observedForMs = 10_000;
+
+/** Whether what the run has observed is young enough to say who uses the source. Of the first look alone. */
+export const isJustObserved = ({ scope, clock }: VolumeTools): boolean =>
+  clock.now() < scope.scheduledMs + observedForMs;
+
 /**
  * What is made of a PVC names it by its name alone, and may have waited since the source was observed.
  *

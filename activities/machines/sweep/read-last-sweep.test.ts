@@ -18,6 +18,9 @@ const memory: SweepMemory = {
   round: { startedMs: 1, deleted: 0 },
 };
 
+const open = Symbol('open');
+const of = { workflowId: 'orphan-sweep/shoot', runId: '0' };
+
 /** Runs by their results, in the order in which they are listed; an Error: the result cannot be read. */
 function clientWith(results: readonly unknown[]): Client {
   return {
@@ -25,7 +28,10 @@ function clientWith(results: readonly unknown[]): Client {
     withAbortSignal: (_: unknown, use: () => unknown) => use(),
     workflow: {
       async *list() {
-        for (const [index] of results.entries()) yield { runId: String(index), closeTime: new Date(1_000 - index) };
+        for (const [index] of results.entries()) {
+          const run = { runId: String(index), closeTime: new Date(1_000 - index), status: { name: 'COMPLETED' } };
+          yield results[index] === open ? { ...run, closeTime: null, status: { name: 'RUNNING' } } : run;
+        }
       },
       getHandle: (_: string, runId: string) => ({
         async result() {
@@ -55,11 +61,18 @@ test.each<[what: string, results: unknown[], found: SweepMemory | null]>([
   ['one with deletions that failed', [{ memory: withFailed }], withFailed],
   ['none, where a field is missing', [{ memory: { ...memory, round: undefined } }], null],
 ])('%s', async (_what, results, found) => {
-  expect(await readLastSweep({ temporal: clientWith(results), clock }, 'orphan-sweep/shoot', signal)).toEqual(found);
+  expect(await readLastSweep({ temporal: clientWith([open, ...results]), clock }, of, signal)).toEqual(found);
 });
 
 test('where Temporal does not say, it is a failure, and not none', async () => {
   await expect(
-    readLastSweep({ temporal: clientWith([new Error('no answer')]), clock }, 'orphan-sweep/shoot', signal),
+    readLastSweep({ temporal: clientWith([open, new Error('no answer')]), clock }, of, signal),
   ).rejects.toMatchObject({ type: 'TemporalUnavailable' });
+});
+
+test('where the run before is still listed as open, it is a failure, and not the memory of the one before that', async () => {
+  await expect(readLastSweep({ temporal: clientWith([open, open, { memory }]), clock }, of, signal)).rejects.toMatchObject({
+    type: 'TemporalUnavailable',
+    message: expect.stringContaining('run 1'),
+  });
 });

@@ -116,6 +116,12 @@ test('no other Machine is made: no second one is deleted until a user says so', 
     expect(await world.vms()).toHaveLength(3);
 
     const key = { namespace, name: agentFixture.pool };
+    const { spec } = (await openObjects(world.api).get(resources.VsphereAgentPool, key, never)) ?? {};
+    const iso = { ...spec?.iso, checkInterval: '7h' };
+    await openObjects(world.api).patch(resources.VsphereAgentPool, key, { spec: { iso } }, never);
+    await world.pass(20 * minute);
+    expect(await machinesOf(world)).toHaveLength(2);
+
     const annotate = (annotations: Record<string, string | null>): Promise<unknown> =>
       openObjects(world.api).patch(resources.VsphereAgentPool, key, { metadata: { annotations } }, never);
     await annotate({ [droverAnnotations.retry]: 'fewer' });
