@@ -23,6 +23,8 @@ export const agentPoolAnnotations = {
   forceIsoRefresh: `${group}/force-iso-refresh`,
   /** On a VsphereAgent: digest of the template that its VM was made of. */
   templateDigest: 'drover.dev/template-digest',
+  /** On a VsphereAgent: id of the vCenter at which its VM was made. */
+  vcenterId: 'drover.dev/vcenter-id',
   /** On a VsphereAgent, `true`: its Agent is installed on its disk, and the ISO is taken out of its drive. */
   installed: 'drover.dev/installed',
   /** On a pool or a VsphereAgent, `true`: its VMs go though their Machines are there. */

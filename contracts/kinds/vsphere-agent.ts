@@ -74,7 +74,7 @@ export const vsphereAgentKind = defineKind({
       group: vsphereAgent.group,
       resources: ['vsphereagents'],
       verbs: ['get', 'list', 'patch'],
-      why: 'patch: its finalizer.',
+      why: 'patch: its finalizer, and which vCenter its VM is at.',
     },
     { group: vsphereAgent.group, resources: ['vsphereagents/status'], verbs: ['patch'], why: 'What the VM is.' },
     {

@@ -184,6 +184,29 @@ test('a VM is made, tagged with its mark, powered on, and shown in the object', 
   });
 });
 
+test('a VM that was made at another vCenter than its pool leads to is neither made again nor let go', async () => {
+  const { run, prepare, observe, activities, of, kubernetes, admin, set } = open();
+  await run(async () => {
+    await prepare();
+    await activities.createAgentVm(of());
+    const { annotations } = kubernetes.object('vsphereagents', { namespace, name })?.metadata ?? {};
+    expect(annotations?.[agentPoolAnnotations.vcenterId]).toMatch(/^[-0-9a-f]{36}$/u);
+
+    // Where the VM is, it is found, whatever is noted.
+    await mergeObject(admin, agent({ annotations: { [agentPoolAnnotations.vcenterId]: 'another' } }));
+    expect((await observe()).observed).toMatchObject({ problem: null, vm: { name } });
+
+    await set(agent({ name: 'agent-2', annotations: { [agentPoolAnnotations.vcenterId]: 'another' } }));
+    const other = await activities.observeVsphereAgent({ namespace, name: 'agent-2' });
+    expect(other).toMatchObject({
+      observed: {
+        vm: null,
+        problem: { reason: 'VcenterChanged', message: expect.stringContaining('made at vCenter another') },
+      },
+    });
+  });
+});
+
 test('a datastore of ISOs that is given by its path is named by its name in the drive', async () => {
   const { run, prepare, activities, of } = open();
   await run(async () => {

@@ -1,4 +1,4 @@
-import { vsphereAgentFinalizer } from '../../../contracts/agent-pool/metadata.ts';
+import { agentPoolAnnotations, vsphereAgentFinalizer } from '../../../contracts/agent-pool/metadata.ts';
 import type { AgentVm, SlotReleased, VsphereAgentActivities } from '../../../contracts/agent-pool/vsphere-agent.ts';
 import type { Along } from '../../../contracts/virtual-machine/activities.ts';
 import { droverFailure } from '../../../runtime/failure.ts';
@@ -35,6 +35,17 @@ function isoOf({ pool: { metadata }, isoPath }: Pick<Subject, 'pool' | 'isoPath'
     'VsphereObjectNotFound',
     `Pool ${metadata.namespace ?? ''}/${metadata.name} has no discovery ISO at its vCenter yet`,
   );
+}
+
+async function noteVcenter(
+  { vcenter, scope: { signal } }: VmTools,
+  client: VsphereAgentDependencies['client'],
+  { agent, vcenterId }: Subject,
+): Promise<void> {
+  const id = await vcenter.gateway.managerId(signal);
+  if (id === vcenterId) return;
+  const change = { metadata: { annotations: { [agentPoolAnnotations.vcenterId]: id } } };
+  await client.patch(resources.VsphereAgent, agent, change, signal);
 }
 
 /**
@@ -86,6 +97,8 @@ export function createVsphereAgentActivities(dependencies: VsphereAgentDependenc
       }),
     createAgentVm: async ({ slot, ...request }) => {
       const made = await onVm(request, 'its pool has no VM for it', async (vm, of): Promise<AgentVm & SlotReleased> => {
+        // Before: without it, a VM of which no answer came would be looked for wherever the pool leads to by then.
+        await noteVcenter(vm, dependencies.client, of);
         const created = await createAgentVm(vm, {
           ...of,
           iso: isoOf(of),

@@ -1,4 +1,4 @@
-import { vmPhases, vsphereAgentFinalizer } from '../../../contracts/agent-pool/metadata.ts';
+import { agentPoolAnnotations, vmPhases, vsphereAgentFinalizer } from '../../../contracts/agent-pool/metadata.ts';
 import type {
   AgentVm,
   ObservedAgent,
@@ -17,10 +17,10 @@ import type { Unobserved } from '../../../contracts/runs.ts';
 import { failureCode } from '../../../runtime/failure.ts';
 import { neighbourResources, resources } from '../../../runtime/kubernetes/resources.ts';
 import { readVsphereAgentInput } from '../../lib/input.ts';
-import { describeAgentVm, findAgentVm } from '../vcenter/agent-vm.ts';
+import { describeAgentVm, findAgentVm, type VmTools } from '../vcenter/agent-vm.ts';
 import { passingProblem, vcenterProblem } from '../vcenter/pool-vcenters.ts';
 import type { VsphereAgentTools } from './dependencies.ts';
-import { findBound, findUsers, isForced, readPool, vmNameOf } from './read-subject.ts';
+import { findBound, findUsers, isForced, readPool, vcenterIdOf, vmNameOf } from './read-subject.ts';
 
 const unknown: ObservedAgent = {
   pool: null,
@@ -154,18 +154,35 @@ const notAsked: readonly (string | null)[] = [
 ] satisfies ErrorCode[];
 
 /** While its pool goes by force, also what passes by itself is a problem: how long it lasts, the run knows. */
-function problemOf(error: unknown, { metadata }: VsphereAgent, pool: VsphereAgentPool): ObservedAgent['problem'] {
+function problemOf(error: unknown, object: VsphereAgent, pool: VsphereAgentPool): ObservedAgent['problem'] {
   const others = othersProblem(error);
   if (others !== null) return others;
   const problem = vcenterProblem(error);
-  const isLeft = pool.metadata.deletionTimestamp !== undefined && isForced(pool, null);
-  if (!isLeft || metadata.deletionTimestamp === undefined) return problem;
+  if (!isLeft(object, pool)) return problem;
   const unseen = problem ?? passingProblem(error);
   const code = failureCode(error);
   // One that is busy is there: its turn comes.
   if (unseen === null || code === 'VsphereBusy') return unseen;
   return { ...unseen, vcenter: notAsked.includes(code) ? 'notAsked' : 'noAnswer' };
 }
+
+/** Its VM was made at another vCenter than its pool leads to now, where it is not found for that reason. Null: it is not so. */
+async function findMoved(
+  { vcenter, scope }: VmTools,
+  object: VsphereAgent,
+  pool: VsphereAgentPool,
+): Promise<ObservedAgent['problem']> {
+  const madeAt = vcenterIdOf(object);
+  const id = madeAt === null ? null : await vcenter.gateway.managerId(scope.signal);
+  if (id === madeAt) return null;
+  const { reason } = errors.VsphereReplaced;
+  const message = `its VM was made at vCenter ${madeAt}, and its pool leads to ${vcenter.name} (${id}): have the pool name the one before until the VM is gone; or, where it is gone already, take the annotation ${agentPoolAnnotations.vcenterId} off this VsphereAgent`;
+  return isLeft(object, pool) ? { reason, message, vcenter: 'notAsked' } : { reason, message };
+}
+
+/** It goes by force with its pool. */
+const isLeft = ({ metadata }: VsphereAgent, pool: VsphereAgentPool): boolean =>
+  metadata.deletionTimestamp !== undefined && pool.metadata.deletionTimestamp !== undefined && isForced(pool, null);
 
 interface AtVcenter {
   /** As drover's settings call it; empty: the pool names none of them. */
@@ -193,7 +210,8 @@ async function observeVm(tools: VsphereAgentTools, object: VsphereAgent, pool: V
         isGoing: deletionTimestamp !== undefined,
         recordedUuid: object.status?.vm?.biosUUID || null,
       });
-      return { ...at, vm: vm === null ? null : await describeAgentVm(vmTools, vm, pool) };
+      if (vm !== null) return { ...at, vm: await describeAgentVm(vmTools, vm, pool) };
+      return { ...at, problem: await findMoved(vmTools, object, pool) };
     });
   } catch (error) {
     const problem = problemOf(error, object, pool);

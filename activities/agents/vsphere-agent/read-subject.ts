@@ -22,6 +22,8 @@ export interface Subject {
   pool: VsphereAgentPool;
   /** In the datastore of ISOs; null: there is none yet. */
   isoPath: string | null;
+  /** Id of the vCenter at which its VM was made, as the object says; null: none was made, or it is not known. */
+  vcenterId: string | null;
   /** Of a VM that is to be destroyed: Agents that run on it and are not bound. Without it they are no hosts. */
   unbound: readonly Agent[];
 }
@@ -80,8 +82,12 @@ const subjectOf = ({ namespace, name, uid }: OfAgent, object: VsphereAgent, pool
   vmName: vmNameOf(object),
   pool,
   isoPath: pool.status?.iso?.path || null,
+  vcenterId: vcenterIdOf(object),
   unbound: [],
 });
+
+export const vcenterIdOf = ({ metadata }: Pick<VsphereAgent, 'metadata'>): string | null =>
+  metadata.annotations?.[agentPoolAnnotations.vcenterId] || null;
 
 export const readPool = (
   { client, scope }: Reading,
