@@ -76,7 +76,7 @@ export interface HypervisorObjectActivities {
   /**
    * In their order. The spec is written only while it is the one of that generation: no user's change is overwritten.
    */
-  patchHypervisor(request: ObjectKey & { generation: number; patches: HypervisorPatch[] }): Promise<void>;
+  patchHypervisor(request: ObjectKey & { generation: number; patches: HypervisorPatch[] }): Promise<boolean>;
   createEviction(eviction: NewEviction): Promise<void>;
   /** An earlier deadline stays. */
   setEvictionDeadline(request: ObjectKey & { deadline: string }): Promise<void>;

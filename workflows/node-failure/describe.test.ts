@@ -9,6 +9,7 @@ import {
   observationOf,
   observedHypervisor,
   openedAtMs,
+  proofAt,
   silentSigns,
   situationOf,
   verdictOf,
@@ -28,6 +29,12 @@ test('a suspect says what to type, and where it would be refused, it does not', 
     { evidence },
   ])
     expect(describeFailure(runOf(fencingOf(change))).confirm).toBeNull();
+  // The BMC that proved it off has fallen silent.
+  const byPower = { by: 'power', proof: proofAt(openedAtMs) } as const;
+  const suspect = { verdict: verdictOf('suspect', 'unknown'), evidence: byPower };
+  const bmc = (power: 'Off' | 'Unknown') => ({ ...suspect, power: { host: 'node-1', power, atMs: openedAtMs } });
+  expect(describeFailure(runOf(fencingOf(bmc('Off')))).confirm).toBeNull();
+  expect(describeFailure(runOf(fencingOf(bmc('Unknown')))).confirm).toBe(command);
   const bootless = fencingOf({ incident: { ...incident, bootId: null }, verdict: verdictOf('suspect', 'unknown') });
   expect(describeFailure(runOf(bootless))).toMatchObject({
     bootId: 'unknown',

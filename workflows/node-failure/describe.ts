@@ -7,7 +7,7 @@ import type { Situation } from '../lib/lifecycle.ts';
 import { describePlan } from '../lib/plan.ts';
 import { bootWord } from './evidence.ts';
 import { withInFlight, type FencingState } from './fencing-state.ts';
-import { describeServers, isFenced, whyNotFenced, type NodeFailurePlan } from './plan.ts';
+import { describeServers, isFenced, isProofSilent, whyNotFenced, type NodeFailurePlan } from './plan.ts';
 import type { NodeFailureLifecycle } from './types.ts';
 
 /** What the run says of itself: in `progress`, in the Web UI and in the Hypervisor. All of it is pure. */
@@ -88,9 +88,10 @@ const describeWitness = ({ kind, says, since }: NodeFailureProgress['witnesses']
   `${kind} ${says} since ${since}`;
 
 /** What to type once an operator has made sure that the host is off; null where it would be refused. Pure. */
-export function confirmCommand({ incident, verdict, evidence }: FencingState): string | null {
+export function confirmCommand(fencing: FencingState): string | null {
+  const { incident, verdict, evidence } = fencing;
   const mayBeDead = (verdict.verdict === 'suspect' || verdict.verdict === 'failed') && verdict.alive !== 'yes';
-  if (evidence !== null || !mayBeDead) return null;
+  if ((evidence !== null && !isProofSilent(fencing)) || !mayBeDead) return null;
   return `drover confirm ${incident.host} --incident ${shellWord(incident.id)} --boot-id ${shellWord(bootWord(incident))}`;
 }
 

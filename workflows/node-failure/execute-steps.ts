@@ -91,12 +91,18 @@ export const executeSteps: Reconciler<NodeFailureLifecycle>['execute'] = {
     const target = targetOf(context);
     const claim = await claimFencing(context, target, null);
     if ('refused' in claim) return claim.refused;
-    if (context.memory.advised) await withdrawAdvice(target.hypervisor);
-    await patch(target, 'Have its servers moved live', {
-      annotations: { [hypervisorAnnotations.maintenanceBy]: null },
-      spec: { maintenance: 'ha' },
-    });
     const { name } = target.hypervisor;
+    let isHandedOver = false;
+    try {
+      isHandedOver = await patch(target, 'Have its servers moved live', {
+        annotations: { [hypervisorAnnotations.maintenanceBy]: null },
+        spec: { maintenance: 'ha' },
+      });
+    } finally {
+      if (!isHandedOver) await giveUpFencing(target, claim.granted);
+    }
+    if (!isHandedOver) return putOff(`The spec of ${name} was changed meanwhile.`, context.settings.observeMs);
+    if (context.memory.advised) await withdrawAdvice(target.hypervisor);
     const said = `${message}. ${name} is taken into maintenance, and its servers are moved live`;
     await record(target, 'Warning', 'EvictedLive', said, []);
     return changed((now) => ({ ...now, handedOver: true }), { advised: false });
@@ -351,10 +357,10 @@ async function judgeAgain({ input, settings, memory }: Context, { fencing }: Tar
  * Keeps the host out of service until it is restored, and says so to users and to the hypervisor's run. What a user
  * holds it for is kept meanwhile.
  */
-function hold(target: Target, bootId: string | null): Promise<void> {
+async function hold(target: Target, bootId: string | null): Promise<void> {
   const { host, id } = target.fencing.incident;
   const text = `${fencedHold}: ${host} has failed and is fenced (incident ${id}); it is held off until it is restored`;
-  return patch(target, `Hold ${host} out of service`, {
+  await patch(target, `Hold ${host} out of service`, {
     annotations: {
       [hypervisorAnnotations.hold]: text,
       [hypervisorAnnotations.userHold]: target.hypervisor.userHold,
@@ -367,7 +373,7 @@ const patch = (
   { hypervisor: { name, uid, generation } }: Target,
   summary: string,
   change: Parameters<ReturnType<typeof hypervisorObjects>['patchHypervisor']>[0]['patches'][number],
-): Promise<void> => hypervisorObjects(summary).patchHypervisor({ name, uid, generation, patches: [change] });
+): Promise<boolean> => hypervisorObjects(summary).patchHypervisor({ name, uid, generation, patches: [change] });
 
 /** What is left of it does no harm. */
 const withdrawAdvice = (hypervisor: HypervisorOfHost): Promise<void> =>

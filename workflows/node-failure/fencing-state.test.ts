@@ -235,6 +235,15 @@ test('without a Node the boot is the one that was recorded last; one that is rep
   expect(openedOf({}, used, openedAtMs + 2)?.incident.bootId).toBe('boot-1');
 });
 
+test('a host that is held and forced down is so, also where the answer to that was lost', () => {
+  const hypervisor = { ...observedHypervisor, hold: 'NodeFailure' as const };
+  const nova = { host: 'node-1', service: { ...computeService, forcedDown: true } };
+  expect(openedOf({ hypervisor, nova }, fencingOf())?.forcedDown).toBe(true);
+  expect(openedOf({ nova }, fencingOf())?.forcedDown).toBe(false);
+  expect(openedOf({ hypervisor }, fencingOf())?.forcedDown).toBe(false);
+  expect(openedOf({ hypervisor, nova }, fencingOf({ restored: true }))?.forcedDown).toBe(false);
+});
+
 test('a host that was fenced, and has booted and fallen silent again, is confirmed by the boot that it has now', () => {
   const booted = { node: { ready: 'Unknown', bootId: 'boot-2' } } as const;
   const forced = { ...fencingOf(), forcedDown: true, fencedBootId: 'boot-1' };

@@ -130,7 +130,7 @@ export function applyObservation(
   const begun =
     state === null
       ? openIncident(host, observed, judged, askedMs)
-      : { ...state, ...judged, incident: withBoot(state, observed) };
+      : { ...state, ...judged, incident: withBoot(state, observed), forcedDown: isForcedDown(state, observed) };
   if (begun === null) return null;
   const view = {
     settings: silence,
@@ -141,6 +141,12 @@ export function applyObservation(
   const applied = { ...begun, silence: judgeSilence(signs, view, nowMs) };
   return observed.power === null ? applied : applyPower(applied, { host, power: observed.power, atMs: askedMs });
 }
+
+/** Also where the answer to that was lost: it is held by drover, and forced down. */
+const isForcedDown = (
+  { forcedDown, restored }: FencingState,
+  { hypervisor, nova }: Pick<NodeFailureObservation, 'hypervisor' | 'nova'>,
+): boolean => forcedDown || (!restored && hypervisor?.hold === fencedHold && nova?.service.forcedDown === true);
 
 /**
  * The boot that a confirmation has to name. One that is reported after all is named from then on: a confirmation

@@ -194,6 +194,19 @@ test('a step that failed waits longer each time, until a user asks for a retry',
   expect(resetFailures(twice)).toMatchObject({ failures: 0, fencing: { problem: null } });
 });
 
+test('a host that has power again though it was to be off may be booting: it is as old as that', () => {
+  const step = { kind: 'powerOff', phase: 'Silent', summary: '', cause: '', isSilent: true } as const;
+  const witnesses = [
+    { kind: 'bmc', says: 'powered', message: 'it says On', sinceMs: 0, atMs: 0 },
+    { kind: 'nova', says: 'silent', message: 'it is down', sinceMs: 0, atMs: 0 },
+  ] as const;
+  const fencing = fencingOf({ signs: { ...silentSigns, witnesses: [...witnesses] } });
+  const failed = (code: 'PowerStillOn' | 'BmcUnreachable') =>
+    applyFailure({ ...emptyMemory, fencing }, step, { code, reason: code, message: 'x' }, nowMs).fencing?.signs.witnesses;
+  expect(failed('PowerStillOn')).toEqual([{ ...witnesses[0], sinceMs: nowMs }, witnesses[1]]);
+  expect(failed('BmcUnreachable')).toEqual(witnesses);
+});
+
 test('a step that a stop refuses waits for 1 min at most', () => {
   const step = { kind: 'powerOff', phase: 'Dead', summary: '', cause: '', isSilent: true } as const;
   const problem = { code: 'Stopped', reason: 'Stopped', message: 'jane has stopped it.' } as const;

@@ -118,10 +118,21 @@ export const resetFailures = (memory: NodeFailureMemory): NodeFailureMemory => (
 export function applyFailure(
   memory: NodeFailureMemory,
   { kind: step }: NodeFailureStep,
-  { reason, message }: Problem,
+  { code, reason, message }: Problem,
   nowMs: number,
 ): NodeFailureMemory {
   const failures = memory.failures + 1;
   const problem = { message, retryAtMs: nowMs + retryAfterMs(failures, reason), step };
-  return { ...changeFencing(memory, (fencing) => ({ ...fencing, problem })), failures };
+  // It was off for a moment, or was to be: a host that has power again may be booting.
+  const isOnAgain = step === 'powerOff' && code === 'PowerStillOn';
+  const change: Change = (fencing) => ({ ...(isOnAgain ? withPowerSince(fencing, nowMs) : fencing), problem });
+  return { ...changeFencing(memory, change), failures };
 }
+
+const withPowerSince = (fencing: FencingState, sinceMs: number): FencingState => ({
+  ...fencing,
+  signs: {
+    ...fencing.signs,
+    witnesses: fencing.signs.witnesses.map((one) => (one.kind === 'bmc' ? { ...one, sinceMs } : one)),
+  },
+});

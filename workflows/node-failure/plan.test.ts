@@ -317,7 +317,33 @@ const rows: Row[] = [
   [
     'nor where the BMC does not say',
     fenced({ ...going(tracked('a')), ...power('Unknown') }),
-    wait(/to say its power again/, nowMs + fencingDefaults.holdCheckMs),
+    wait(/to say its power again.*Or an operator to confirm/, nowMs + fencingDefaults.holdCheckMs),
+  ],
+  [
+    'an operator who has made sure of it takes its place',
+    fenced({
+      ...going(tracked('a')),
+      ...power('Unknown'),
+      verdict: noWitness,
+      confirmation: confirmationAt(openedAtMs),
+    }),
+    does({ kind: 'useConfirmation', confirmation: confirmationAt(openedAtMs) }),
+  ],
+  [
+    'also where it cannot be asked',
+    fenced({
+      ...going(tracked('a')),
+      ...power('Off', nowMs - fencingDefaults.holdCheckMs),
+      problem: { message: 'The BMC is away.', retryAtMs: nowMs + 1, step: 'checkPower' },
+      verdict: noWitness,
+      confirmation: confirmationAt(openedAtMs),
+    }),
+    does({ kind: 'useConfirmation', confirmation: confirmationAt(openedAtMs) }),
+  ],
+  [
+    'nobody need confirm what it says itself',
+    fenced({ ...going(tracked('a')), ...power('Off'), confirmation: confirmationAt(openedAtMs) }),
+    evacuates('a'),
   ],
   [
     'power that is on again ends it',
@@ -494,6 +520,26 @@ const outside: [why: string, of: Situation<NodeFailureLifecycle>, plan: object][
     'drover has taken it back itself',
     situation(restored, { observed: { nova: forced(false) } }),
     { kind: 'done', outcome: 'reconciled', reason: 'Restored' },
+  ],
+  [
+    'nor has a user, where the answer to drover was lost',
+    situation(listed({ evidence: null, problem: { message: 'x', retryAtMs: nowMs, step: 'restore' } }), {
+      observed: { nova: forced(false) },
+    }),
+    { kind: 'done', outcome: 'reconciled', reason: 'Restored' },
+  ],
+  [
+    'one that lives and is in maintenance ha is being emptied, by drover or by a user',
+    situation(fencingOf({ mode: 'recommend', verdict: verdictOf('failed', 'yes') }), {
+      observed: { nova: forced(false), hypervisor: { ...observedHypervisor, maintenance: 'ha' } },
+      memory: { advised: true },
+    }),
+    does({ kind: 'withdrawAdvice' }),
+  ],
+  [
+    'one that is fenced is not, whatever its maintenance',
+    situation(listed(), { observed: { hypervisor: { ...observedHypervisor, maintenance: 'ha' } } }),
+    evacuates('a'),
   ],
   [
     'it is not forced down yet',

@@ -53,9 +53,14 @@ function planNext(situation: Situation<NodeFailureLifecycle>): NodeFailurePlan {
     return wait(phaseOf(fencing), 'NotObserved', `an observation of ${input.hypervisor}: ${why}`);
   }
   const isTakenBack = fencing.forcedDown && !fencing.restored && !nova.service.forcedDown;
-  const plan = isTakenBack
-    ? planTakenBack(fencing)
-    : (planReturned(fencing, hypervisor, nova) ?? planFencing(fencing, nowMs));
+  // The answer to what drover has asked for may have been lost.
+  const isRestored = isTakenBack && fencing.problem?.step === 'restore';
+  const plan =
+    isTakenBack && !isRestored
+      ? planTakenBack(fencing)
+      : (planHandedOver(fencing, hypervisor) ??
+        planReturned(fencing, hypervisor, nova) ??
+        planFencing(isRestored ? { ...fencing, restored: true } : fencing, nowMs));
   const [step] = plan.kind === 'execute' ? plan.steps : [];
   return (step && pausedAfter(fencing, step.kind, nowMs)) ?? plan;
 }
@@ -99,6 +104,18 @@ function planReturned(
   );
 }
 
+/**
+ * It lives, and is in maintenance `ha` already: a user has done what drover advises, or drover has, in a run before.
+ * Null: it is not so.
+ */
+function planHandedOver({ verdict, evidence, forcedDown, incident }: FencingState, on: HypervisorOfHost): Done | null {
+  const isLive = verdict.verdict === 'failed' && verdict.alive === 'yes' && evidence === null && !forcedDown;
+  return isLive && on.maintenance === 'ha' ? endAsHandedOver(incident.host) : null;
+}
+
+const endAsHandedOver = (host: string): Done =>
+  end('reconciled', 'HandedOver', `${host} lives and is being emptied by an Eviction`);
+
 /** A user has taken back that the host is forced down: nothing more is begun, and drover lets go. */
 function planTakenBack(state: FencingState): NodeFailurePlan {
   const { host } = state.incident;
@@ -118,12 +135,19 @@ function planTakenBack(state: FencingState): NodeFailurePlan {
 export function planFencing(state: FencingState, nowMs: number): NodeFailurePlan {
   const { evidence, incident, usedConfirmations, settings } = state;
   if (state.restored) return end('reconciled', 'Restored', `${incident.host} is back; ${describeServers(state)}`);
-  if (state.handedOver)
-    return end('reconciled', 'HandedOver', `${incident.host} lives and is being emptied by an Eviction`);
+  if (state.handedOver) return endAsHandedOver(incident.host);
   if (evidence === null) return state.forcedDown ? planAfterLoss(state, nowMs) : planFence(state, nowMs);
   const why = evidenceProblem(evidence, incident, usedConfirmations, settings) ?? signOfLife(state);
-  return why === null ? planEvacuations(state, nowMs) : planLoss(state, why);
+  if (why !== null) return planLoss(state, why);
+  const { confirmation } = state;
+  return confirmation !== null && isProofSilent(state)
+    ? planConfirmed(state, confirmation, nowMs)
+    : planEvacuations(state, nowMs);
 }
+
+/** The BMC that proved it off does not say so any more: an operator's word may take its place. */
+export const isProofSilent = ({ evidence, power, problem }: FencingState): boolean =>
+  evidence?.by === 'power' && (power?.power !== 'Off' || problem?.step === 'checkPower');
 
 /** Nothing has been done to the host yet. */
 function planFence(state: FencingState, nowMs: number): NodeFailurePlan {
@@ -213,8 +237,10 @@ const paused = (state: FencingState, nowMs: number, or = ''): Wait | null =>
     : null;
 
 /** What a BMC refuses holds up nothing but the next attempt at that. */
-const pausedOtherwise = (state: FencingState, nowMs: number): Wait | null =>
-  state.problem?.step === 'powerOff' ? null : paused(state, nowMs);
+const pausedOtherwise = (state: FencingState, nowMs: number, or = ''): Wait | null =>
+  state.problem?.step === 'powerOff' ? null : paused(state, nowMs, or);
+
+const orConfirmed = ' Or an operator to confirm that it is off';
 
 const pausedAfter = (state: FencingState | null, step: NodeFailureStep['kind'], nowMs: number): Wait | null =>
   state?.problem?.step === step ? paused(state, nowMs) : null;
@@ -231,7 +257,7 @@ function planPowerOff(state: FencingState, nowMs: number, silence: string | null
   const cause = `automatic fencing: ${silence ?? verdict.message}`;
   return (
     closedGate(state) ??
-    paused(state, nowMs, ' Or an operator to confirm that it is off') ??
+    paused(state, nowMs, orConfirmed) ??
     one(state, { kind: 'powerOff', summary, cause, isSilent: silence !== null, publish: 'beside' })
   );
 }
@@ -251,9 +277,12 @@ function planEvacuations(state: FencingState, nowMs: number): NodeFailurePlan {
   if (inFlight + pending === 0) return waitForRepair(state);
   const heldUntilMs = heldUntil(state);
   if (!(nowMs < heldUntilMs))
-    return pause ?? one(state, { kind: 'checkPower', summary: `Check that ${host} is still off` });
+    return (
+      pausedOtherwise(state, nowMs, orConfirmed) ??
+      one(state, { kind: 'checkPower', summary: `Check that ${host} is still off` })
+    );
   if (state.evidence?.by === 'power' && state.power?.power !== 'Off')
-    return waitFor(state, 'PowerUnknown', `the BMC of ${host} to say its power again`, heldUntilMs);
+    return waitFor(state, 'PowerUnknown', `the BMC of ${host} to say its power again.${orConfirmed}`, heldUntilMs);
   const next = closed === null && pause === null ? pickEvacuations(servers, settings.parallelism, nowMs) : [];
   if (next.length > 0) return execute(next.map((server) => evacuation(state, server)));
   const retrying = servers.filter((server) => server.state === 'pending' && isPaused(server, nowMs));

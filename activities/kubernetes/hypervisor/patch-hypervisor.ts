@@ -15,17 +15,21 @@ import type { HypervisorTools } from './dependencies.ts';
  * since the decision.
  *
  * @param request.generation of the Hypervisor that the decision was made on
+ * @returns false: it is another object, or its spec is not the one that was decided on, so that nothing was written
  * @throws ObjectConflict when others write all the time; ObjectRefused; Stopped
  */
 export const patchHypervisor = (
   tools: HypervisorTools,
   request: ObjectKey & { generation: number; patches: readonly HypervisorPatch[] },
-): Promise<void> =>
+): Promise<boolean> =>
   retryConflicts(async () => {
     const { client, scope } = tools;
     let current = await client.get(resources.Hypervisor, { name: request.name }, scope.signal);
-    if (current === null || current.metadata.uid !== request.uid) return;
-    for (const patch of patchesLeft(current, request.generation, request.patches)) {
+    if (current === null || current.metadata.uid !== request.uid) return false;
+    const left = patchesLeft(current, request.generation, request.patches);
+    const last = request.patches.at(-1);
+    if (left.length === 0) return last === undefined || holds(current, last);
+    for (const patch of left) {
       const before = current;
       const entry = {
         action: 'patchHypervisor',
@@ -38,6 +42,7 @@ export const patchHypervisor = (
         current = await client.patch(resources.Hypervisor, before.metadata, changeOf(before, patch), scope.signal);
       });
     }
+    return true;
   });
 
 /**
