@@ -109,6 +109,23 @@ test('a credential that was refused is left alone for a while, unless it is anot
   expect(logins).toEqual(['password-1', 'password-1', 'password-2']);
 });
 
+test('all who log in with one credential share that it was refused, also those that come later', async () => {
+  const held = { refused: null };
+  const options = {
+    credential: async () => 'password-1',
+    holdRefusal: { code: 'CephCredentialRefused', forMs: 60_000, held },
+  } as const;
+  const first = open(options, [refusal]);
+  await expect(first.sessions.current(never)).rejects.toBe(refusal);
+  await first.sessions.end();
+  const second = open({ ...options, clock: first.clock });
+  await expect(second.sessions.current(never)).rejects.toBe(refusal);
+  expect(second.logins).toEqual([]);
+  await first.clock.sleep(60_000);
+  expect(await second.sessions.current(never)).toBe('session-number-1');
+  expect(held.refused).toBeNull();
+});
+
 test('the last two are secrets, as they may be good and in errors that are about to be written', async () => {
   const { sessions } = open();
   for (let count = 1; count <= 3; count += 1) sessions.discard(await sessions.current(never));

@@ -36,9 +36,17 @@ export interface SessionOptions<Credential, Session> {
    * it is refused.
    */
   renewAtMs?: (session: Session) => number;
-  /** A credential that was refused is not tried again for so long: systems lock users. Default: it is tried again. */
-  holdRefusal?: { code: ErrorCode; forMs: number };
+  /**
+   * A credential that was refused is not tried again for so long: systems lock users. Default: it is tried again.
+   * `held`: of all who log in with that credential; left out: of these sessions alone.
+   */
+  holdRefusal?: { code: ErrorCode; forMs: number; held?: HeldRefusal };
   clock: Clock;
+}
+
+/** The last refusal of a credential; null: it was not refused. */
+export interface HeldRefusal {
+  refused: { failure: unknown; untilMs: number; fingerprint: string } | null;
 }
 
 /** How long the end of a session may take: a BMC needs some seconds for an answer. */
@@ -56,22 +64,23 @@ export function openSessions<Credential, Session>({
   const closed = new AbortController();
   let present: Session | null = null;
   let login: Promise<Session> | null = null;
-  let refused: { failure: unknown; untilMs: number; fingerprint: string } | null = null;
+  const held: HeldRefusal = holdRefusal?.held ?? { refused: null };
   const secrets: string[] = [];
 
   const renew = async (): Promise<Session> => {
     try {
       const given = await credential(closed.signal);
       const fingerprint = createHash('sha256').update(JSON.stringify(given)).digest('hex');
+      const { refused } = held;
       if (refused?.fingerprint === fingerprint && clock.monotonicMs() < refused.untilMs) throw refused.failure;
       try {
         present = await logIn(given, closed.signal);
       } catch (failure) {
         if (holdRefusal !== undefined && failureCode(failure) === holdRefusal.code)
-          refused = { failure, untilMs: clock.monotonicMs() + holdRefusal.forMs, fingerprint };
+          held.refused = { failure, untilMs: clock.monotonicMs() + holdRefusal.forMs, fingerprint };
         throw failure;
       }
-      refused = null;
+      held.refused = null;
       registerSecret(secretOf(present));
       secrets.push(secretOf(present));
       // The one before may still be good, and in errors that are about to be written.

@@ -92,6 +92,13 @@ test('several that are due together share a request, which reaches back to the o
   expect(asked).toEqual(['since 2026-01-01T08:59:00.123Z']);
 });
 
+test('one that is older than ten minutes does not make the list longer', async () => {
+  const { look, asked } = openSharedRead([migrationRecord({ id: 1, status: 'running' })]);
+  // It is a quarter of an hour after the epoch.
+  await Promise.all([look(known(1), signal), look(known(2, '1970-01-01T00:00:00Z'), signal)]);
+  expect(asked).toEqual(['since 1970-01-01T00:05:40.005Z', 'vm/2']);
+});
+
 test('who is not in the answer asks alone, and may find that there is nothing', async () => {
   const { look, asked } = openSharedRead([migrationRecord({ id: 1, status: 'running' })]);
   const found = await Promise.all([look(known(1), signal), look(known(2), signal), look(known(9), signal)]);

@@ -179,6 +179,9 @@ const readTimeoutMs = 10_000;
 /** Nova's services need not agree on the time to the second. */
 const clockMarginMs = 60_000;
 
+/** What is older asks for itself: a list of all that was written since would be one of the whole region. */
+const longestReachMs = 10 * 60_000;
+
 /**
  * One request for all waits that are due at the same moment, instead of one each: what Nova has written since the
  * oldest of theirs was made. A wait that is not in that answer (nothing was written since, or its record is gone) asks
@@ -203,7 +206,8 @@ export function createSharedRead(nova: NovaClient, clock: Clock): SharedRead {
     gathering = null;
     if (known.length === 1) return [];
     const oldestMs = Math.min(...known.map(({ createdAt }) => Date.parse(createdAt)));
-    return nova.migrationsChangedSince(new Date(oldestMs - clockMarginMs).toISOString(), signal);
+    const sinceMs = Math.max(oldestMs, clock.now() - longestReachMs) - clockMarginMs;
+    return nova.migrationsChangedSince(new Date(sinceMs).toISOString(), signal);
   }
 
   return async (known, signal) => {

@@ -67,6 +67,41 @@ test('that there is no room is only said after a fresh look', async () => {
   expect(looks()).toBe(2);
 });
 
+test('a look that takes longer than who asked has time serves who asks next, and is one', async () => {
+  let looks = 0;
+  const clock = testClock();
+  const nova = stubClient<NovaClient>({
+    computeServices: async () => [computeService({ host: 'source' }), computeService({ host: 'target' })],
+    migrationsCopying: async (given) => {
+      looks += 1;
+      await clock.sleep(11_000, given);
+      return [];
+    },
+  });
+  const view = createRegionView(nova, clock);
+  const impatient = new AbortController();
+  const first = view.room('source', 1, impatient.signal);
+  impatient.abort(new Error('out of time'));
+  await expect(first).rejects.toThrow('out of time');
+  await expect(view.room('source', 1, signal)).resolves.toBe('room');
+  expect(looks).toBe(1);
+});
+
+test('a Nova that does not answer is named', async () => {
+  const clock = testClock();
+  const nova = stubClient<NovaClient>({
+    computeServices: async () => [],
+    migrationsCopying: async (given) => {
+      await clock.sleep(3_600_000, given);
+      return [];
+    },
+  });
+  await expect(createRegionView(nova, clock).room('source', 1, signal)).rejects.toMatchObject({
+    type: 'NovaUnavailable',
+    message: expect.stringContaining('within 60 s'),
+  });
+});
+
 test('a look that fails is not remembered', async () => {
   let fails = true;
   const { view } = openRegion(() => {

@@ -1,5 +1,6 @@
 import type { Migration } from '../../contracts/eviction/instance.ts';
 import { type Clock, withTimeout } from '../../runtime/clock.ts';
+import { droverFailure, failureCode } from '../../runtime/failure.ts';
 import { unlessAborted } from '../../runtime/unless-aborted.ts';
 import { growingDelayMs, waitFor } from '../lib/wait.ts';
 import type { Tools } from './dependencies.ts';
@@ -37,7 +38,8 @@ interface Observation {
 
 const trustedMs = 15_000;
 const agingMs = 8_000;
-const readTimeoutMs = 10_000;
+/** A dozen requests, one after the other: who has less time leaves, and finds the answer when it asks again. */
+const readTimeoutMs = 60_000;
 
 /** An observation is a dozen requests and starts come in bursts, so they share what is known. */
 export function createRegionView(nova: NovaClient, clock: Clock): RegionView {
@@ -56,7 +58,13 @@ export function createRegionView(nova: NovaClient, clock: Clock): RegionView {
 
   // A time-out of its own: the activity that asked first may be cancelled while others wait for the same answer.
   const freshObservation = (): Promise<Observation> =>
-    (coming ??= withTimeout(clock, readTimeoutMs, observe).finally(() => (coming = null)));
+    (coming ??= withTimeout(clock, readTimeoutMs, observe)
+      .catch((error: unknown) => {
+        if (failureCode(error) !== null) throw error;
+        const within = `${readTimeoutMs / 1_000} s`;
+        throw droverFailure('NovaUnavailable', `Nova has not listed the migrations of the region within ${within}`);
+      })
+      .finally(() => (coming = null)));
 
   function verdict(
     { services, inProgress }: Observation,

@@ -50,6 +50,27 @@ test('a name that there is not', async () => {
   });
 });
 
+test('a name whose server is silent is asked for no longer than the probe lasts', async () => {
+  const given = Promise.withResolvers<AbortSignal>();
+  const silent = openPortProber({
+    clock: systemClock,
+    resolveName: (_name, signal) => {
+      given.resolve(signal);
+      return new Promise((resolve) => signal.addEventListener('abort', () => resolve(null), { once: true }));
+    },
+  });
+  const answer = await silent({ host: 'slow.test', port: 1, timeoutMs: 20 }, never);
+  expect(answer).toEqual({ passed: false, message: 'slow.test:1 from this worker: no answer within 0.02 s' });
+  expect((await given.promise).aborted).toBe(true);
+});
+
+test('the address of a name is judged as one that is given', async () => {
+  const local = openPortProber({ clock: systemClock, resolveName: async () => '127.0.0.1' });
+  expect(await local({ host: 'local.test', port: 1, timeoutMs: 5_000 }, never)).toMatchObject({
+    message: expect.stringContaining('no guest has such an address'),
+  });
+});
+
 test('a cancel ends it at once, and it is no answer', async () => {
   const cancelled = AbortSignal.abort(new Error('cancelled'));
   await expect(probe({ host: '192.0.2.1', port: 1, timeoutMs: 5_000 }, cancelled)).rejects.toThrow('cancelled');

@@ -1,4 +1,4 @@
-import { lookup } from 'node:dns/promises';
+import { Resolver } from 'node:dns/promises';
 import { BlockList, connect, isIP } from 'node:net';
 
 import type { Clock } from '../../runtime/clock.ts';
@@ -48,8 +48,36 @@ export function isForbidden(address: string): boolean {
   return isIP(plain) === 0 || own.check(plain, isIP(plain) === 4 ? 'ipv4' : 'ipv6');
 }
 
+/** Finds an address of a name; null: there is none. */
+export type ResolveName = (name: string, signal: AbortSignal) => Promise<string | null>;
+
+/**
+ * By DNS itself, and not as the machine looks up names: that holds a thread until a silent server is given up, and the
+ * worker has few of them, which all of its own connections need. The name is taken as it is written, without search
+ * domains.
+ */
+const askDns: ResolveName = async (name, signal) => {
+  const resolver = new Resolver({ timeout: 1_500, tries: 2 });
+  const cancel = (): void => resolver.cancel();
+  signal.addEventListener('abort', cancel, { once: true });
+  try {
+    const [address] = await resolver.resolve4(name).catch(() => (signal.aborted ? [] : resolver.resolve6(name)));
+    return address ?? null;
+  } catch {
+    return null;
+  } finally {
+    signal.removeEventListener('abort', cancel);
+  }
+};
+
+interface Prober {
+  clock: Clock;
+  isForbiddenAddress?: typeof isForbidden;
+  resolveName?: ResolveName;
+}
+
 export const openPortProber =
-  ({ clock, isForbiddenAddress = isForbidden }: { clock: Clock; isForbiddenAddress?: typeof isForbidden }): ProbePort =>
+  ({ clock, isForbiddenAddress = isForbidden, resolveName = askDns }: Prober): ProbePort =>
   async ({ host, port, timeoutMs }, signal) => {
     const where = `${host.includes(':') ? `[${host}]` : host}:${port}`;
     const refused = (why: string): PortAnswer => ({ passed: false, message: `${where} from this worker: ${why}` });
@@ -60,7 +88,8 @@ export const openPortProber =
     signal.addEventListener('abort', abort, { once: true });
     const closing = new AbortController();
     try {
-      const answer = await Promise.race([over, knock({ host, port, refused, isForbiddenAddress }, closing.signal)]);
+      const knocking = knock({ host, port, refused, isForbiddenAddress, resolveName }, closing.signal);
+      const answer = await Promise.race([over, knocking]);
       signal.throwIfAborted();
       return answer;
     } finally {
@@ -73,16 +102,16 @@ export const openPortProber =
 interface Knock extends Pick<PortTarget, 'host' | 'port'> {
   refused: (why: string) => PortAnswer;
   isForbiddenAddress: typeof isForbidden;
+  resolveName: ResolveName;
 }
 
-async function knock({ host, port, refused, isForbiddenAddress }: Knock, signal: AbortSignal): Promise<PortAnswer> {
-  let address = host;
-  try {
-    // The address that was judged is the one that is connected to.
-    if (isIP(host) === 0) address = (await lookup(host)).address;
-  } catch {
-    return refused('there is no such name');
-  }
+async function knock(
+  { host, port, refused, isForbiddenAddress, resolveName }: Knock,
+  signal: AbortSignal,
+): Promise<PortAnswer> {
+  // The address that was judged is the one that is connected to.
+  const address = isIP(host) === 0 ? await resolveName(host, signal) : host;
+  if (address === null) return refused('DNS knows no such name');
   if (isForbiddenAddress(address))
     return refused('no guest has such an address: name the guest’s own, or leave the host out');
   if (signal.aborted) return refused('the probe was cancelled');

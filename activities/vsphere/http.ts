@@ -3,7 +3,7 @@ import { droverFailure } from '../../runtime/failure.ts';
 import { registerSecret } from '../../runtime/redaction.ts';
 import type { ObserveCall } from '../../runtime/telemetry/outside-calls.ts';
 import { type HttpClient, type HttpTimeouts, openHttp, type TransportFailure } from '../lib/http.ts';
-import { openSessions, type SessionOptions, type Sessions } from '../lib/session.ts';
+import { type HeldRefusal, openSessions, type SessionOptions, type Sessions } from '../lib/session.ts';
 
 /** Below the 15 s that a short activity has, so that its failure says what took so long. */
 export const defaultTimeouts: HttpTimeouts = { connectMs: 4_000, headersMs: 11_000, bodyMs: 11_000 };
@@ -112,6 +112,15 @@ export const httpFailure = (
 /** vCenter locks users, by default after five refused logins. */
 const refusalHoldsMs = 60_000;
 
+/** By the function that reads a credential: SOAP, REST and the watch log in with the same one. */
+const refusals = new WeakMap<VcenterSettings['credential'], HeldRefusal>();
+
+function refusalOf(credential: VcenterSettings['credential']): HeldRefusal {
+  const held = refusals.get(credential) ?? { refused: null };
+  refusals.set(credential, held);
+  return held;
+}
+
 /** Logins at one vCenter, by SOAP or by REST: what a request is sent with is the cookie. */
 export const openVcenterSessions = <Session extends { cookie: string }>({
   logIn,
@@ -124,5 +133,5 @@ export const openVcenterSessions = <Session extends { cookie: string }>({
       return logIn(credential, signal);
     },
     secretOf: ({ cookie }) => cookie.slice(cookie.indexOf('=') + 1).replaceAll('"', ''),
-    holdRefusal: { code: 'VsphereCredentialRefused', forMs: refusalHoldsMs },
+    holdRefusal: { code: 'VsphereCredentialRefused', forMs: refusalHoldsMs, held: refusalOf(options.credential) },
   });

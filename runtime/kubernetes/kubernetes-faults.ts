@@ -110,6 +110,10 @@ export function checkAnswer<Schema extends z.ZodType>(schema: Schema, answer: un
 export const isFailure = (error: unknown, code: ErrorCode): error is ApplicationFailure =>
   error instanceof ApplicationFailure && error.type === code && Object.hasOwn(errors, code);
 
+/** Whether a patch of one object was refused as another one has its name: its uid alone says which one was meant. */
+export const isOfAnother = (error: unknown): boolean =>
+  isFailure(error, 'ObjectRefused') && /\bmetadata\.uid: Invalid value: .*field is immutable/u.test(error.message);
+
 /** Whether kube-apiserver serves no such kind: its CRD is not there, or not yet. */
 export const isUnknownKind = (error: unknown): boolean =>
   isFailure(error, 'KubernetesUnavailable') &&

@@ -119,6 +119,18 @@ test.each(late)('%s', async (_why, given) => {
 const failures: [why: string, given: typeof answer, code: string, words: string][] = [
   ['a connection that is cut', (request) => void request.socket.destroy(), 'KubernetesUnavailable', 'no answer from'],
   ['no JSON', (_, response) => void response.end('<html>'), 'AnswerMalformed', 'the answer is no JSON'],
+  [
+    'an answer without end',
+    (_, response) => {
+      const more = (): void => {
+        while (response.write(Buffer.alloc(1024 * 1024)));
+      };
+      response.on('drain', more);
+      more();
+    },
+    'AnswerMalformed',
+    'the answer is larger than 67108864 bytes',
+  ],
   ['a refusal', (_, response) => void response.writeHead(422).end('no'), 'ObjectRefused', 'answered 422: no'],
   [
     'a refusal that repeats the credential',

@@ -3,7 +3,7 @@ import type { KubeConfig } from '@kubernetes/client-node';
 import { request as send } from 'undici';
 import type { Dispatcher } from 'undici';
 
-import { droverFailure } from '../failure.ts';
+import { droverFailure, failureCode } from '../failure.ts';
 import { limitLogin, loadKubeConfig } from './kube-config.ts';
 import type { KubeConfigOptions } from './kube-config.ts';
 import { refusalFailure, transportFailure } from './kubernetes-faults.ts';
@@ -151,9 +151,9 @@ export function connectKubernetes({
           signal.throwIfAborted();
           throw error;
         });
-        const text = await body.text().catch((error: unknown) => {
+        const text = await readText(body, what).catch((error: unknown) => {
           signal.throwIfAborted();
-          throw transportFailure(error, what, server);
+          throw failureCode(error) === null ? transportFailure(error, what, server) : error;
         });
         return {
           status: statusCode,
@@ -187,13 +187,30 @@ export function connectKubernetes({
         };
       });
       if (status >= 200 && status <= 299) return body;
-      throw await refusal(status, await body.text().catch(() => ''), what, retryAfter, signal);
+      throw await refusal(status, await readText(body, what).catch(() => ''), what, retryAfter, signal);
     },
 
     async close() {
       await last?.destroy();
     },
   };
+}
+
+/** A page of objects has some megabytes; kubeconfigs of others may lead anywhere. */
+const largestAnswerBytes = 64 * 1024 * 1024;
+
+/** @throws AnswerMalformed where it is too large */
+async function readText(body: Dispatcher.ResponseData['body'], what: string): Promise<string> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of body as AsyncIterable<Buffer>) {
+    size += part.length;
+    // Leaving the loop ends the connection.
+    if (size > largestAnswerBytes)
+      throw droverFailure('AnswerMalformed', `${what}: the answer is larger than ${largestAnswerBytes} bytes`);
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString('utf8');
 }
 
 const callOf = (request: KubernetesRequest) => ({ system: 'kubernetes', verb: kubernetesVerb(request) }) as const;

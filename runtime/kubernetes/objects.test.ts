@@ -164,6 +164,24 @@ test('a name that is taken is null; other conflicts are failures', async () => {
   });
 });
 
+test('a patch of an object that another one has taken the place of is a conflict', async () => {
+  const message = 'metadata.uid: Invalid value: "1": field is immutable';
+  const refused = (text: string): Error =>
+    refusalFailure(422, JSON.stringify({ kind: 'Status', message: text, reason: 'Invalid' }), 'x');
+  const { objects } = open(() => refused(message));
+  await expect(objects.patch(evictions, { name: 'node-1', uid: 'u' }, {}, signal)).rejects.toMatchObject({
+    type: 'ObjectConflict',
+    message: 'Eviction node-1 is another object of that name by now',
+  });
+  await expect(objects.patch(evictions, { name: 'node-1' }, {}, signal)).rejects.toMatchObject({
+    type: 'ObjectRefused',
+  });
+  const other = open(() => refused('spec.hypervisor: Invalid value: "": field is immutable')).objects;
+  await expect(other.patch(evictions, { name: 'node-1', uid: 'u' }, {}, signal)).rejects.toMatchObject({
+    type: 'ObjectRefused',
+  });
+});
+
 test('a list has the items of all pages, which say what they are', async () => {
   const { objects, sent } = open((request) =>
     request.query?.['continue'] === undefined

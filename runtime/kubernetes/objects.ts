@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { apiVersionOf } from '../../contracts/kinds/object.ts';
 import { fieldManager } from '../../contracts/ids.ts';
 import { droverFailure } from '../failure.ts';
-import { checkAnswer, isAlreadyExists, isFailure } from './kubernetes-faults.ts';
+import { checkAnswer, isAlreadyExists, isFailure, isOfAnother } from './kubernetes-faults.ts';
 import type { Kubernetes, KubernetesRequest } from './kubernetes.ts';
 import { resourcePath } from './resource-path.ts';
 
@@ -214,7 +214,11 @@ export function openObjects(kubernetes: Kubernetes): KubernetesObjects {
       path: pathOf(resource, version, subresource),
       body: { metadata: { ...metadata, ...ofVersion }, ...more },
     } as const;
-    return send(resource.schema, request, signal);
+    return send(resource.schema, request, signal).catch((error: unknown) => {
+      throw uid !== undefined && isOfAnother(error)
+        ? droverFailure('ObjectConflict', `${resource.kind} ${version.name} is another object of that name by now`)
+        : error;
+    });
   };
 
   const write = <Schema extends z.ZodType>(
