@@ -56,6 +56,17 @@ test('once: then it is the credential', async () => {
   expect(cookies()).toHaveLength(2);
 });
 
+test('the next page of a session that another call has renewed is not asked for', async () => {
+  const { vcenter, sent } = openScriptedVcenter([200, missing('NotAuthenticated')], [200, named]);
+  const sameSession = await vcenter.content(signal);
+  await readProperties(vcenter, [{ type: 'VirtualMachine', value: 'vm-1' }], ['name'], signal);
+  const { propertyCollector } = sameSession;
+  await expect(
+    vcenter.call('ContinueRetrievePropertiesEx', propertyCollector, { token: '1' }, signal, { sameSession }),
+  ).rejects.toMatchObject({ type: 'VsphereUnavailable', message: expect.stringContaining('ended the session') });
+  expect(sent.map(({ method }) => method)).toEqual(['RetrievePropertiesEx', 'RetrievePropertiesEx']);
+});
+
 test('a privilege that is missing is no end of a session', async () => {
   const { cookies, read } = opened(missing('NoPermission'));
   await expect(read()).rejects.toMatchObject({ type: 'VsphereNotPermitted' });

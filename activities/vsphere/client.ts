@@ -51,8 +51,11 @@ export interface Vim {
 }
 
 export interface CallOptions {
-  /** It refers to something that ended with the session, such as the next page: a new one is of no use. */
-  needsSameSession?: boolean;
+  /**
+   * It refers to something that ends with the session, such as the next page: one of another session than this content's
+   * is of no use.
+   */
+  sameSession?: ServiceContent;
   /** What is sent is secret, and an answer may repeat it: a failure states its kind only. */
   isSecret?: boolean;
   /** Of the API, where older ones do not know what is sent: `9.1.0.0`. Default: the oldest that drover speaks. */
@@ -153,20 +156,24 @@ export function openVcenter(settings: VcenterSettings, options: ClientOptions): 
   const content: Vim['content'] = (signal) =>
     within('the login', signal, async (limited) => (await sessions.current(limited)).content);
   const callInTurn: Vim['call'] = async (method, self, args, signal, how = {}) => {
-    const { needsSameSession = false, isSecret = false } = how;
+    const { sameSession, isSecret = false } = how;
+    const lost = (): Error =>
+      droverFailure('VsphereUnavailable', `vCenter ${name} ended the session in the middle of ${method}`);
     const isOver = (decoded: Decoded<typeof method>): boolean =>
       'fault' in decoded && decoded.fault.type === 'NotAuthenticated';
     const { session, decoded } = await sessions.use(
       async (session) => {
+        // Another call has renewed it meanwhile.
+        if (sameSession !== undefined && session.content !== sameSession) throw lost();
         const { decoded } = await exchange(method, self, args, session.cookie, signal, how);
         return { session, decoded };
       },
-      (answer) => isOver(answer.decoded) && !needsSameSession,
+      (answer) => isOver(answer.decoded) && sameSession === undefined,
       signal,
     );
-    if (!needsSameSession || !isOver(decoded)) return valueOf(method, self, decoded, isSecret);
+    if (sameSession === undefined || !isOver(decoded)) return valueOf(method, self, decoded, isSecret);
     sessions.discard(session);
-    throw droverFailure('VsphereUnavailable', `vCenter ${name} ended the session in the middle of ${method}`);
+    throw lost();
   };
   return {
     name,

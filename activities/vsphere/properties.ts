@@ -53,7 +53,8 @@ export async function retrieve(
   spec: PropertyFilterSpec,
   signal: AbortSignal,
 ): Promise<ReadObject[]> {
-  const { propertyCollector } = await vim.content(signal);
+  const sameSession = await vim.content(signal);
+  const { propertyCollector } = sameSession;
   const found: ReadObject[] = [];
   let page: RetrieveResult | undefined = await vim.call(
     'RetrievePropertiesEx',
@@ -67,7 +68,7 @@ export async function retrieve(
       page.token === undefined
         ? undefined
         : await vim.call('ContinueRetrievePropertiesEx', propertyCollector, { token: page.token }, signal, {
-            needsSameSession: true,
+            sameSession,
           });
   }
   return found;

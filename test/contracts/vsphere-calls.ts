@@ -50,7 +50,7 @@ export function vsphereCallsContract(open: () => Promise<VsphereCounterpart>): v
     );
     await context.control.endSessions();
     const rest = vim.call('ContinueRetrievePropertiesEx', propertyCollector, { token: again?.token ?? '' }, never, {
-      needsSameSession: true,
+      sameSession: await vim.content(never),
     });
     expect(await failureOf(rest)).toMatchObject({ type: 'VsphereUnavailable', nonRetryable: false });
   });

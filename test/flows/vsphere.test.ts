@@ -94,7 +94,7 @@ test('a session that ends between two pages fails the read, which is tried again
   expect(
     await failureOf(
       vim.call('ContinueRetrievePropertiesEx', propertyCollector, { token: again?.token ?? '' }, never, {
-        needsSameSession: true,
+        sameSession: await vim.content(never),
       }),
     ),
   ).toMatchObject({ type: 'VsphereUnavailable', nonRetryable: false });

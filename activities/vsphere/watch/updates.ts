@@ -35,17 +35,16 @@ export async function* watchUpdates(
   spec: PropertyFilterSpec,
   signal: AbortSignal,
 ): AsyncGenerator<UpdateBatch, never> {
-  const { propertyCollector } = await vim.content(signal);
+  const sameSession = await vim.content(signal);
+  const { propertyCollector } = sameSession;
   // A collector of its own: that of the session is shared.
   const collector = await vim.call('CreatePropertyCollector', propertyCollector, {}, signal);
-  await vim.call('CreateFilter', collector, { spec, partialUpdates: false }, signal, { needsSameSession: true });
+  await vim.call('CreateFilter', collector, { spec, partialUpdates: false }, signal, { sameSession });
   let version = '';
   let isComplete = false;
   for (;;) {
     const set: UpdateSet | undefined = await ask(vim, () =>
-      vim.call('WaitForUpdatesEx', collector, { version, options: { maxWaitSeconds } }, signal, {
-        needsSameSession: true,
-      }),
+      vim.call('WaitForUpdatesEx', collector, { version, options: { maxWaitSeconds } }, signal, { sameSession }),
     );
     const completes: boolean = !isComplete && set?.truncated !== true;
     isComplete ||= completes;

@@ -54,7 +54,7 @@ export function openVim(
     signal: AbortSignal,
     options: CallOptions = {},
   ): Promise<Returned<Method>> => {
-    const { isSecret = false, needsSameSession = false, apiVersion = oldestApiVersion } = options;
+    const { isSecret = false, sameSession, apiVersion = oldestApiVersion } = options;
     if (isClosed) throw droverFailure('VsphereUnavailable', 'The client of this vCenter was closed');
     const encode = (): string => encodeRequest(method, self, args, null);
     // What cannot be sent fails here, as with the real client.
@@ -64,7 +64,7 @@ export function openVim(
       httpFailure(transportFailure(Object.assign(new Error(code), { code }), defaultTimeouts), settings, method);
     const lost = () => failed('UND_ERR_SOCKET');
     const effect = async (): Promise<Returned<Method>> => {
-      if (hasEnded && needsSameSession)
+      if (sameSession !== undefined && (hasEnded || sameSession !== content))
         throw droverFailure('VsphereUnavailable', `vCenter ${name} ended the session in the middle of ${method}`);
       if (hasEnded) {
         session = openCollectorSession(parts.model);
