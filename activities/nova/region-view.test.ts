@@ -91,15 +91,16 @@ test('a Nova that does not answer is named', async () => {
   const clock = testClock();
   const nova = stubClient<NovaClient>({
     computeServices: async () => [],
-    migrationsCopying: async (given) => {
-      await clock.sleep(3_600_000, given);
-      return [];
-    },
+    migrationsCopying: (given) =>
+      new Promise((_, reject) => given.addEventListener('abort', () => reject(given.reason as Error))),
   });
-  await expect(createRegionView(nova, clock).room('source', 1, signal)).rejects.toMatchObject({
+  const asked = createRegionView(nova, clock).room('source', 1, signal);
+  const named = expect(asked).rejects.toMatchObject({
     type: 'NovaUnavailable',
     message: expect.stringContaining('within 60 s'),
   });
+  await clock.sleep(60_000, signal);
+  await named;
 });
 
 test('a look that fails is not remembered', async () => {

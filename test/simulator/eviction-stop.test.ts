@@ -11,6 +11,29 @@ const systemNamespace = 'drover-system';
 const stop: StopScope = { of: 'kind', name: 'Eviction' };
 const { signal } = new AbortController();
 
+test('a report that is late is not written over the one that says what stops the eviction', async () => {
+  let isFirst = true;
+  const { simulation, admin, openstack, evict, conditionOf, run } = await openEvictionStory({
+    async onActivity({ activity }) {
+      if (activity !== 'publishEviction' || !isFirst) return 'works';
+      isFirst = false;
+      await simulation.clock.sleep(2_000);
+      return 'works';
+    },
+  });
+  const [host = ''] = hosts;
+  await run(async () => {
+    await applyObject(admin, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: systemNamespace } });
+    await createInstances(openstack.admin, [{ name: 'guest', host }]);
+    const at = new Date(simulation.clock.now()).toISOString();
+    await setStop(admin, systemNamespace, { ...stop, by: 'jane', reason: 'a test', at }, signal);
+    await evict({ hypervisor: host });
+    await simulation.clock.sleep(minuteMs);
+    expect(isFirst).toBe(false);
+    expect(await conditionOf('Evicting', host)).toMatchObject({ message: expect.stringContaining('Stopped: ') });
+  }, 10 * minuteMs);
+});
+
 test('evictions that wait for a stop to be lifted leave their queue to others', async () => {
   const atOnce = 2;
   const waiting = hosts.slice(0, atOnce + 1);

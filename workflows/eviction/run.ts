@@ -59,6 +59,8 @@ export interface EvictionRun {
   readDueMs: number | null;
   /** Events that are not written yet. */
   events: EvictionReport['events'];
+  /** Ends with the report that is under way; null: none is. */
+  publishing: Promise<void> | null;
 }
 
 /** Makes the run plan again. */
@@ -167,6 +169,7 @@ export function beginRun(
     unpublished: true,
     readDueMs: null,
     events: [],
+    publishing: null,
   };
   applyRetry(run, retry, nowMs);
   return run;
@@ -221,8 +224,24 @@ export function showDetails({ state, waiting }: EvictionRun): void {
   setCurrentDetails(describeDetails(describeProgress(state, waiting, Date.now()), state.end?.message ?? null));
 }
 
-/** Writes the Eviction once, and applies how far the migrations have come. @throws what the activity fails with */
+/**
+ * Writes the Eviction once, after the report that is under way, and applies how far the migrations have come.
+ *
+ * @throws what the activity fails with
+ */
 export async function publishNow(run: EvictionRun, options: { releaseFinalizer: boolean }): Promise<void> {
+  // A report that takes long would be written over a newer one, and be what the Eviction says for as long as it waits.
+  while (run.publishing !== null) await run.publishing;
+  const report = writeReport(run, options);
+  run.publishing = report.catch(() => undefined);
+  try {
+    await report;
+  } finally {
+    run.publishing = null;
+  }
+}
+
+async function writeReport(run: EvictionRun, options: { releaseFinalizer: boolean }): Promise<void> {
   const { state } = run;
   const { name, uid } = state.desired;
   run.unpublished = false;

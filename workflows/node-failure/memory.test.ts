@@ -8,6 +8,7 @@ import {
   observedHypervisor,
   openedAtMs,
   proofAt,
+  silentSigns,
   situationOf,
   verdictOf,
 } from '../../test/fixtures/workflows/fencing.ts';
@@ -145,7 +146,6 @@ describe('a host that has booted within its incident, and is silent again', () =
     ['a confirmation was used', { usedConfirmations: ['update-1'] }],
     ['there is evidence', { evidence: { by: 'power', proof: proofAt(openedAtMs) } }],
     ['its boot was fenced', { fencedBootId: 'boot-1' }],
-    ['drover has forced it down', { forcedDown: true }],
     ['its servers were listed', { servers: [] }],
     ['an Eviction empties it', { handedOver: true }],
     ['it is restored', { restored: true }],
@@ -159,6 +159,9 @@ describe('a host that has booted within its incident, and is silent again', () =
   ];
   test.each(stays)('is the same incident where %s', (_why, ...change) => {
     expect(rebooted(...change).fencing?.incident).toEqual(old);
+  });
+  test('is the same incident where drover has forced it down, and is confirmed by the boot that it has now', () => {
+    expect(rebooted({ forcedDown: true }).fencing?.incident).toEqual({ ...old, bootId: 'boot-2' });
   });
 });
 
@@ -202,7 +205,8 @@ test('a host that has power again though it was to be off may be booting: it is 
   ] as const;
   const fencing = fencingOf({ signs: { ...silentSigns, witnesses: [...witnesses] } });
   const failed = (code: 'PowerStillOn' | 'BmcUnreachable') =>
-    applyFailure({ ...emptyMemory, fencing }, step, { code, reason: code, message: 'x' }, nowMs).fencing?.signs.witnesses;
+    applyFailure({ ...emptyMemory, fencing }, step, { code, reason: code, message: 'x' }, nowMs).fencing?.signs
+      .witnesses;
   expect(failed('PowerStillOn')).toEqual([{ ...witnesses[0], sinceMs: nowMs }, witnesses[1]]);
   expect(failed('BmcUnreachable')).toEqual(witnesses);
 });

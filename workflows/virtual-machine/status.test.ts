@@ -473,7 +473,10 @@ test('Status: of a VM that is gone nothing is said that held while it was there'
   expect(fields).not.toHaveProperty('uniqueID');
   expect(removed).toEqual(expect.arrayContaining(conditions.map(({ type }) => type)));
   // One that is not to be read, or that somebody else has, is not known to be gone.
-  const taken: Given = { ...gone, observed: { recorded, candidates: [candidateOf({ owner: null, foundBy: ['name'] })] } };
+  const taken: Given = {
+    ...gone,
+    observed: { recorded, candidates: [candidateOf({ owner: null, foundBy: ['name'] })] },
+  };
   expect(describe_(taken, waiting)).toMatchObject({ fields: {}, removed: [] });
 });
 

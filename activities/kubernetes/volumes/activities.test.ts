@@ -561,22 +561,24 @@ test.each([
   ['one that follows a dead worker: none', { waitedMs: 1_000 }, false, { claim: null, usedBy: ['vm'] }],
   ['one where that is allowed: a clone', { waitedMs: 1_000 }, true, { claim: { phase: 'Bound' } }],
   ['one that follows the observation at once: a clone', {}, false, { claim: { phase: 'Bound' } }],
-] as const)('the driver clones a source that a Pod uses since it was observed, in %s', (_what, scope, allowsUse, answer) =>
-  openSame({}, async (world) => {
-    await world.makeVolume('src', 'copy');
-    await world.set(podOf('golden'));
-    const asked = world.worker(undefined, scope).ensureClaim({
-      ...world.ofVolume('src', 'copy'),
-      begin: world.begin(),
-      temporaryIn: null,
-      from: { kind: 'pvc', ...world.goldenSource() },
-      allowsUse,
-      spec: claimSpec,
-      cloneDepth: 1,
-      ...patience,
-    });
-    expect(await asked).toMatchObject(answer);
-  }),
+] as const)(
+  'the driver clones a source that a Pod uses since it was observed, in %s',
+  (_what, scope, allowsUse, answer) =>
+    openSame({}, async (world) => {
+      await world.makeVolume('src', 'copy');
+      await world.set(podOf('golden'));
+      const asked = world.worker(undefined, scope).ensureClaim({
+        ...world.ofVolume('src', 'copy'),
+        begin: world.begin(),
+        temporaryIn: null,
+        from: { kind: 'pvc', ...world.goldenSource() },
+        allowsUse,
+        spec: claimSpec,
+        cloneDepth: 1,
+        ...patience,
+      });
+      expect(await asked).toMatchObject(answer);
+    }),
 );
 
 test('a snapshot that was cut of a source in use is shared by those alone that allow that', () =>

@@ -46,7 +46,7 @@ export function createDataVolumeActivities(dependencies: DataVolumeDependencies)
     ensureClaim: beating(async (tools, request) => {
       const made = await ensureClaim(tools, request);
       // The driver has done its part.
-      return made.claim.phase === 'Bound' ? { ...made, ...(await releaseSlot(tools, request.slot)) } : made;
+      return made.claim?.phase === 'Bound' ? { ...made, ...(await releaseSlot(tools, request.slot)) } : made;
     }),
     expandClaim: beating(expandClaim),
     ensureCopyJob: beating(ensureCopyJob),

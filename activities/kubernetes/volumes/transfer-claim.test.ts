@@ -51,7 +51,7 @@ async function onTheWay(seed: number, body: (way: Way) => Promise<void>): Promis
       patienceMs: 60_000,
       known: null,
     });
-    const volume = claim.volume ?? '';
+    const volume = claim?.volume ?? '';
     const lost: string[] = [];
     world.kubernetes.subscribe(({ type, resource, object }) => {
       if (resource.kind === 'PersistentVolume' && object.metadata.name === volume && type === 'DELETED')

@@ -102,7 +102,10 @@ async function observe(
 ): Promise<ObservedSweep> {
   const { client, scope } = tools;
   const { signal } = scope;
-  const lastMemory = memoryOf === null ? null : await readLastSweep(tools, { workflowId: memoryOf, runId: scope.run?.runId ?? null }, signal);
+  const lastMemory =
+    memoryOf === null
+      ? null
+      : await readLastSweep(tools, { workflowId: memoryOf, runId: scope.run?.runId ?? null }, signal);
   const found = await client.list(foundClasses, { namespace }, signal);
   const lists = await listClasses(tools, namespace, found);
   const machines = await readMachines(client, namespace, signal);

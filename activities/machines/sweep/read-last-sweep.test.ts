@@ -71,7 +71,9 @@ test('where Temporal does not say, it is a failure, and not none', async () => {
 });
 
 test('where the run before is still listed as open, it is a failure, and not the memory of the one before that', async () => {
-  await expect(readLastSweep({ temporal: clientWith([open, open, { memory }]), clock }, of, signal)).rejects.toMatchObject({
+  await expect(
+    readLastSweep({ temporal: clientWith([open, open, { memory }]), clock }, of, signal),
+  ).rejects.toMatchObject({
     type: 'TemporalUnavailable',
     message: expect.stringContaining('run 1'),
   });

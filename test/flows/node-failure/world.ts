@@ -406,6 +406,7 @@ function activitiesOn(
         if (bootId !== undefined) machine.fencedBootId = bootId;
         if (spec?.maintenance !== undefined) machine.actions.push(`maintenance ${spec.maintenance}`);
       }
+      return true;
     },
     async publishHypervisor({ name, status }) {
       const condition = status.conditions.find(({ type }) => type === 'NodeFailure');
