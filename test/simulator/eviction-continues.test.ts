@@ -15,21 +15,21 @@ test('a bad edit does not end an eviction that continues as a new run, and lifts
   await run(async () => {
     await createInstances(
       openstack.admin,
-      ['first', 'second'].map((name) => ({ name, host, seconds: 60 })),
+      ['first', 'second'].map((name) => ({ name, host, seconds: 5 })),
     );
     await evict({ annotations: { [annotations.parallelism]: '1' } });
-    await clock.sleep(20_000);
+    await clock.sleep(4_000);
     await handle.executeUpdate(messages.pause, { args: [{ by: 'test' }] });
     const { runId } = await handle.describe();
-    await clock.sleep(5 * minuteMs);
-    await annotate({ [annotations.deadline]: 'tomorrow' });
     await clock.sleep(dayMs + 60 * minuteMs);
+    await annotate({ [annotations.deadline]: 'tomorrow' });
+    await clock.sleep(minuteMs);
 
     expect((await handle.describe()).runId).not.toBe(runId);
     expect(await conditionOf('Evicting')).toMatchObject({
       status: 'True',
       reason: 'Running',
-      message: expect.stringContaining('paused by test'),
+      message: expect.stringContaining('Paused by test'),
     });
     await annotate({ [annotations.deadline]: '' });
     await handle.executeUpdate(messages.resume, { args: [{ by: 'test' }] });

@@ -5,6 +5,7 @@ import { liftStops, setStop, type StopScope } from '../../runtime/stop.ts';
 import { until } from '../flows/until.ts';
 import { hosts, quickSettings } from '../flows/world-base.ts';
 import { openEvictionStory } from './eviction-story.ts';
+import type { ActivityFate } from './simulation.ts';
 
 const minuteMs = 60_000;
 const systemNamespace = 'drover-system';
@@ -14,14 +15,14 @@ const { signal } = new AbortController();
 test('a report that is late is not written over the one that says what stops the eviction', async () => {
   let isFirst = true;
   const { simulation, admin, openstack, evict, conditionOf, run } = await openEvictionStory({
-    async onActivity({ activity }) {
+    async onActivity({ activity }): Promise<ActivityFate> {
       if (activity !== 'publishEviction' || !isFirst) return 'works';
       isFirst = false;
       await simulation.clock.sleep(2_000);
       return 'works';
     },
   });
-  const [host = ''] = hosts;
+  const [host] = hosts;
   await run(async () => {
     await applyObject(admin, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: systemNamespace } });
     await createInstances(openstack.admin, [{ name: 'guest', host }]);
