@@ -415,6 +415,23 @@ test('a host that lives and is not Ready is handed over, to be emptied live; whe
   expect(result.machine.actions).toEqual(['advise', 'withdraw advice']);
 }, 120_000);
 
+test('a host whose spec has changed meanwhile is not handed over yet, and no other waits for it', async () => {
+  const { machine, handle } = await world.fail('overtaken', {
+    ready: 'False',
+    compute: 'up',
+    power: 'On',
+    isOvertaken: true,
+  });
+  const says = (): true | string =>
+    machine.condition?.message.includes('The spec of overtaken was changed meanwhile') === true || 'not yet';
+  await until('that to be said', patienceMs, says);
+  await until('its claim to be given up', patienceMs, () => !machine.isClaimed || 'not yet');
+  expect(machine.actions).toEqual([]);
+  machine.isOvertaken = false;
+  expect(await handle.result()).toMatchObject({ reason: 'HandedOver' });
+  expect(machine.actions).toEqual(['maintenance ha']);
+}, 120_000);
+
 test('guests that fail on a host that lives: it is handed over where drover may act, else what it would take is planned and said', async () => {
   const acted = await world.fail('guests', alive, '2 guests failed: vm-1, vm-2');
   expect(await acted.handle.result()).toMatchObject({ reason: 'HandedOver' });

@@ -97,6 +97,8 @@ export interface Machine {
   requestedMs: number[];
   /** What happens while one of the actions is done, or while the Hypervisor says a reason (`said Restored`). */
   meanwhile: ((what: string) => Promise<void>) | null;
+  /** Its spec has changed since it was observed, so that no other is written over it. */
+  isOvertaken: boolean;
 }
 
 /** Everything quick, but for what is proved by it. */
@@ -185,6 +187,7 @@ export async function openFailureWorld() {
       isStopped: false,
       requestedMs: [],
       meanwhile: null,
+      isOvertaken: false,
       ...change,
     };
     machines.set(host, machine);
@@ -397,6 +400,7 @@ function activitiesOn(
     },
     async patchHypervisor({ name, patches }) {
       const machine = find(name);
+      if (machine.isOvertaken && patches.some(({ spec }) => spec !== undefined)) return false;
       for (const { annotations = {}, spec } of patches) {
         const hold = annotations['drover.dev/hold'];
         if (hold !== undefined) machine.hold = hold?.startsWith(`${fencedHold}:`) === true ? fencedHold : hold;
