@@ -32,8 +32,8 @@ export const nodeFailureMutations: readonly Mutation[] = [
     caughtBy: 'fenced',
     says: /for it to be in service again.*it is held off until it is restored/u,
     rewrite: {
-      from: /return why === null \? planEvacuations\(state, nowMs\) : planLoss\(state, why\);/u,
-      to: 'return planEvacuations(state, nowMs);',
+      from: /if \(why !== null\)\s+return planLoss\(state, why\);/u,
+      to: '',
     },
   },
   {
