@@ -196,7 +196,10 @@ export function connectKubernetes({
   };
 }
 
-/** A page of objects has some megabytes; kubeconfigs of others may lead anywhere. */
+/**
+ * A page of objects has some megabytes; kubeconfigs of others may lead anywhere. Not a limit of the dispatcher, as
+ * watches go by it too, which have no end.
+ */
 const largestAnswerBytes = 64 * 1024 * 1024;
 
 /** @throws AnswerMalformed where it is too large */

@@ -188,6 +188,14 @@ const inPlace =
   (observed) =>
     isTemporary ? withTemporary({ claim })(observed) : { target: claim };
 
+/** @param usedBy left out: whether Pods use the source was not asked */
+const usedAs =
+  (usedBy?: readonly string[]): Change =>
+  ({ source }) =>
+    usedBy === undefined || source?.kind !== 'pvc' ? {} : { source: { ...source, usedBy } };
+
+const mayBeInUse = ({ desired, settings }: Context): boolean => desired !== null && allowsUse(desired, settings);
+
 const { slots } = slotHooks<VolumeLifecycle>(ofDriver, (situation, status, retryHandled) => ({
   publish: 'publishDataVolume',
   request: publishRequest(situation, status, retryHandled),
@@ -239,7 +247,7 @@ export const cloneDataVolume = defineReconciler<VolumeLifecycle>(dataVolumeKind,
             source: { namespace, name, uid },
             snapshotClass,
             createdMs: context.desired?.createdMs ?? 0,
-            allowsUse: context.desired !== null && allowsUse(context.desired, context.settings),
+            allowsUse: mayBeInUse(context),
             ...(acquire !== null && { acquire }),
             ...(restored !== null && { restore: { ...restored, wantedBytes: wantedBytes(context.observed) } }),
             ...patience,
@@ -247,7 +255,7 @@ export const cloneDataVolume = defineReconciler<VolumeLifecycle>(dataVolumeKind,
         ({ snapshot, usedBy }) =>
           (observed) => ({
             ...withTemporary({ snapshot })(observed),
-            ...(usedBy !== undefined && { source: { ...source, usedBy } }),
+            ...usedAs(usedBy)(observed),
           }),
         { patience, remember: ({ waitsFor = null }) => ({ snapshotWaitsFor: waitsFor }) },
       );
@@ -299,7 +307,7 @@ export const cloneDataVolume = defineReconciler<VolumeLifecycle>(dataVolumeKind,
         ({ job, usedBy }) =>
           (observed) => ({
             ...withTemporary({ job })(observed),
-            ...(usedBy !== undefined && observed.source?.kind === 'pvc' && { source: { ...observed.source, usedBy } }),
+            ...usedAs(usedBy)(observed),
           }),
       ),
     transfer: (context, { summary, claim, known }) => {
@@ -439,16 +447,13 @@ function makeClaim(
         ...request,
         ...claim,
         from,
-        ...(from?.kind === 'pvc' && {
-          allowsUse: context.desired !== null && allowsUse(context.desired, context.settings),
-        }),
+        ...(from?.kind === 'pvc' && { allowsUse: mayBeInUse(context) }),
         spec: { ...claim.spec, requestBytes },
         ...patience,
       }),
     (answer) => (observed) => ({
       ...inPlace(isTemporary, answer.claim)(observed),
-      ...(answer.usedBy !== undefined &&
-        observed.source?.kind === 'pvc' && { source: { ...observed.source, usedBy: answer.usedBy } }),
+      ...usedAs(answer.usedBy)(observed),
     }),
     { patience },
   );

@@ -151,7 +151,7 @@ const isForcedDown = (
 /**
  * The boot that a confirmation has to name. One that is reported after all is named from then on: a confirmation
  * without it was given before the host did so. A host that was fenced and has lost its evidence may have booted since:
- * whoever makes sure of it anew makes sure of that boot.
+ * a new confirmation is of that boot.
  */
 function withBoot({ incident, forcedDown, evidence }: FencingState, { node }: NodeFailureObservation): Incident {
   const bootId = node?.bootId ?? null;

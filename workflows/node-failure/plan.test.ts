@@ -341,7 +341,7 @@ const rows: Row[] = [
     does({ kind: 'useConfirmation', confirmation: confirmationAt(openedAtMs) }),
   ],
   [
-    'nobody need confirm what it says itself',
+    'what it says itself needs no confirmation',
     fenced({ ...going(tracked('a')), ...power('Off'), confirmation: confirmationAt(openedAtMs) }),
     evacuates('a'),
   ],

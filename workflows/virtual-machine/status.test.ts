@@ -472,7 +472,7 @@ test('Status: of a VM that is gone nothing is said that held while it was there'
   expect(fields).toMatchObject({ powerState: null, nodeName: null, network: null });
   expect(fields).not.toHaveProperty('uniqueID');
   expect(removed).toEqual(expect.arrayContaining(conditions.map(({ type }) => type)));
-  // One that is not to be read, or that somebody else has, is not known to be gone.
+  // One that is not to be read, or that another owner has, is not known to be gone.
   const taken: Given = {
     ...gone,
     observed: { recorded, candidates: [candidateOf({ owner: null, foundBy: ['name'] })] },

@@ -166,7 +166,7 @@ function problemOf(error: unknown, object: VsphereAgent, pool: VsphereAgentPool)
   return { ...unseen, vcenter: notAsked.includes(code) ? 'notAsked' : 'noAnswer' };
 }
 
-/** Its VM was made at another vCenter than its pool leads to now, where it is not found for that reason. Null: it is not so. */
+/** Its VM is not found as it was made at another vCenter than its pool leads to now. Null: it is not so. */
 async function findMoved(
   { vcenter, scope }: VmTools,
   object: VsphereAgent,

@@ -59,7 +59,7 @@ export async function ensureClaim(
   let looks = 0;
   let usedBy: readonly string[] = [];
   const isUsed = async (): Promise<boolean> => {
-    const isObserved = looks === 1 && tools.scope.waitedMs === 0 && isJustObserved(tools);
+    const isObserved = looks === 1 && isJustObserved(tools);
     if (from?.kind === 'pvc' && !allowsUse && !isObserved)
       usedBy = await readSourceUsers(tools, { namespace: key.namespace, name: from.name });
     return usedBy.length > 0;

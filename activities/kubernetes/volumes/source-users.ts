@@ -30,7 +30,7 @@ const observedForMs = 10_000;
 
 /** Whether what the run has observed is young enough to say who uses the source. Of the first look alone. */
 export const isJustObserved = ({ scope, clock }: VolumeTools): boolean =>
-  clock.now() < scope.scheduledMs + observedForMs;
+  scope.waitedMs === 0 && clock.now() < scope.scheduledMs + observedForMs;
 
 /**
  * What is made of a PVC names it by its name alone, and may have waited since the source was observed.

@@ -133,8 +133,8 @@ export function diffCdroms(
     const iso = isos[name] ?? null;
     if (iso === null) continue;
     // Two drives may have the same ISO.
-    const [first, ...others] = current.filter((cdrom) => cdrom.iso === iso && !kept.has(cdrom));
-    const there = others.find((cdrom) => slot !== null && isAt(cdrom.slot ?? null, slot)) ?? first;
+    const same = current.filter((cdrom) => cdrom.iso === iso && !kept.has(cdrom));
+    const there = same.find((cdrom) => slot !== null && isAt(cdrom.slot ?? null, slot)) ?? same[0];
     const added: DeviceChange = {
       operation: 'add',
       device: 'cdrom',
