@@ -15,6 +15,7 @@ const ofHypervisors: Lifecycle = {
   actions: [
     [/^releaseAllocations$/u, 'leftovers'],
     [/^untaintNode$/u, 'recalled'],
+    [/^setEvictionDeadline$/u, 'terminatedWhileEmptied'],
     [/^ensureServiceDeleted$/u, 'decommissioning'],
     [/^createEviction$/u, 'maintenance'],
     [/^runHypervisorChecks, many times$/u, 'testedLate'],

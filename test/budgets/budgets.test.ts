@@ -172,6 +172,11 @@ test.each<[what: string, run: History, budget: string | null]>([
     'consentedMigration',
   ],
   [
+    'a host goes for good as it is emptied for maintenance',
+    history('reconcileHypervisor', ['createEviction', 'setEvictionDeadline', 'ensureServiceDeleted']),
+    'terminatedWhileEmptied',
+  ],
+  [
     'a host goes for good, with what was left of it',
     history('reconcileHypervisor', ['releaseAllocations', 'ensureServiceDeleted']),
     'leftovers',

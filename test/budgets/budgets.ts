@@ -139,6 +139,12 @@ export const budgets = {
     activityCalls: 23,
     calls: { nova: 143, placement: 33, kubernetes: 50, keystone: 2 },
   },
+  terminatedWhileEmptied: {
+    title: '`reconcileHypervisor`, out of Nova, where the Node terminates during maintenance',
+    events: 260,
+    activityCalls: 33,
+    calls: { nova: 175, placement: 33, kubernetes: 115, keystone: 2 },
+  },
   leftovers: {
     title: '`reconcileHypervisor`, out of Nova with allocations that a user gives up',
     events: 295,
