@@ -52,9 +52,17 @@ const row: KindRow<Widget> = {
   access: [],
 };
 const apiVersion = apiVersionOf(row);
-Object.assign(kindTable, { Widget: row });
-kinds.push('Widget' as never);
-Object.assign(crdsOfKinds, { Widget: crd });
+// Files share the tables with those that run after them in the same process.
+beforeAll(() => {
+  Object.assign(kindTable, { Widget: row });
+  kinds.push('Widget' as never);
+  Object.assign(crdsOfKinds, { Widget: crd });
+});
+afterAll(() => {
+  Reflect.deleteProperty(kindTable, 'Widget');
+  kinds.pop();
+  Reflect.deleteProperty(crdsOfKinds, 'Widget');
+});
 
 const never = new AbortController().signal;
 const path = ({ namespace, name }: WidgetName, subresource?: string): string =>
