@@ -178,6 +178,30 @@ test('an Eviction that only plans is no work on the host; one that its Hyperviso
   expect(readEviction(eviction(null), []).state).toBe('waiting');
 });
 
+test('an Eviction of its own that a user has only plan is stopped once it has said its plan', () => {
+  const planning = (status: 'Unknown' | 'True'): Eviction => ({
+    ...eviction(null),
+    metadata: { ...eviction(null).metadata, annotations: { 'drover.dev/mode': 'observe' } },
+    status: {
+      conditions: [
+        {
+          type: 'Observed',
+          status,
+          reason: 'Observed',
+          message: 'Observed only: 2 servers',
+          lastTransitionTime: '2026-01-01T00:00:00Z',
+        },
+      ],
+    },
+  });
+  expect(readEviction(planning('Unknown'), [owner]).state).toBe('waiting');
+  expect(readEviction(planning('True'), [owner])).toMatchObject({
+    state: 'stopped',
+    message: 'Observed only: 2 servers',
+  });
+  expect(readEviction(planning('True'), []).state).toBe('observed');
+});
+
 test('only its controller has made an Eviction', () => {
   expect(readEviction(eviction(null), [{ ...owner, controller: false }]).ownerUid).toBeNull();
   expect(readEviction(eviction(null), [{ ...owner, kind: 'Deployment' }]).ownerUid).toBeNull();

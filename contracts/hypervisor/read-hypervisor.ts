@@ -86,16 +86,19 @@ export function readEviction(
 ): ObservedEviction {
   const evicting = findCondition(status?.conditions, evictionConditions.evicting);
   const ownerUid = owners.find(({ kind, controller }) => kind === 'Hypervisor' && controller === true)?.uid ?? null;
-  const isAdvice =
-    ownerUid === null && evicting === undefined && metadata.annotations?.[annotations.mode] === 'observe';
+  const onlyPlans = evicting === undefined && metadata.annotations?.[annotations.mode] === 'observe';
+  const plan = onlyPlans ? findCondition(status?.conditions, evictionConditions.observed) : undefined;
+  const isPlanned = plan !== undefined && plan.status !== 'Unknown';
+  // A user turned it into one that only plans, before it began.
+  const ofOwn = isPlanned ? 'stopped' : evictionState(evicting);
   return {
     name: metadata.name,
     uid: metadata.uid,
     ownerUid,
     deleting: metadata.deletionTimestamp !== undefined,
-    state: isAdvice ? 'observed' : evictionState(evicting),
+    state: onlyPlans && ownerUid === null ? 'observed' : ofOwn,
     ...(evicting !== undefined && { reason: evicting.reason }),
-    message: evicting?.message ?? 'not begun yet',
+    message: evicting?.message ?? plan?.message ?? 'not begun yet',
     cause: readAsked({ metadata, spec }).asked.cause,
     deadline: metadata.annotations?.[annotations.deadline] ?? null,
   };

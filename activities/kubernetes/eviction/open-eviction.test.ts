@@ -38,15 +38,24 @@ test('one that ran when its run was lost keeps its words', () => {
   expect(begin({ conditions: [sampleCondition('Evicting', 'True', 'Paused')] })).toBeNull();
 });
 
-test('where drover observes it leaves the words of others alone', () => {
+test('where drover observes it leaves the words of others alone, which have no generation', () => {
   const others = [
     sampleCondition('Evicting', 'True', 'Running'),
     sampleCondition('PreflightChecksSucceeded', 'True', 'Succeeded'),
   ];
+  for (const condition of others) delete condition.observedGeneration;
   expect(begin({ conditions: others }, 'observe')).toEqual([
     ...others,
     expect.objectContaining({ type: 'Observed', status: 'Unknown', reason: 'Running' }),
   ]);
+});
+
+test('one that is only to be observed before drover holds it is not said to run', () => {
+  const begun = sampleCondition('Evicting', 'True', 'Running');
+  const sample = { annotations: { [annotations.mode]: 'observe' }, conditions: [begun, foreign] };
+  const conditions = begin(sample);
+  expect(conditions?.map(({ type, status }) => `${type}=${status}`)).toEqual(['Custom=True', 'Observed=Unknown']);
+  expect(begin({ ...sample, conditions: conditions ?? [] })).toBeNull();
 });
 
 test('one that was begun in earnest runs as such, though it is only to be observed by now', () => {

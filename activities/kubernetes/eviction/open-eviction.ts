@@ -221,12 +221,20 @@ export function beginConditions({ metadata, spec, status }: Eviction, asked: Mod
     message: `Opening ${spec.hypervisor}`,
     observedGeneration: metadata.generation,
   };
-  const before = status?.conditions ?? [];
+  const said = status?.conditions ?? [];
+  const before = mode === 'observe' ? said.filter((condition) => !isBegunInVain(condition)) : said;
   // A run that takes over from one that was lost leaves its messages until it has newer ones.
-  if (findCondition(before, running.type)?.status === running.status) return null;
+  if (findCondition(before, running.type)?.status === running.status && before.length === said.length) return null;
   const kept = before.filter(({ type }) => !ofEarlierRun[mode].includes(type));
   return [...setConditions(kept, [running], now.toISOString())];
 }
+
+/**
+ * Whether drover said so in act mode of an Eviction that it came to observe before it held it: nothing would end that.
+ * The replaced operator's conditions have no generation.
+ */
+const isBegunInVain = ({ type, status, observedGeneration }: Condition): boolean =>
+  type === evictionConditions.evicting && status === 'True' && observedGeneration !== undefined;
 
 /** What the metadata must say besides what it says; null: nothing. Pure. */
 export function beginMetadata(
