@@ -116,6 +116,8 @@ export interface ObservedPolicy {
   resourcePool: string | null;
   /** Cluster module by group name; null: not made yet. */
   modules: Record<string, string | null>;
+  /** Why not all of it is made, by its own annotations. Left out: it is, or it says nothing, or all that the VM needs is. */
+  unmade?: string;
 }
 
 export interface ObservedStorage {

@@ -189,3 +189,20 @@ test('a policy, with the modules of each cluster', () => {
     readPolicy({ ...policy, metadata: { ...policy.metadata, deletionTimestamp: '2026-01-02T00:00:00Z' } }),
   ).toMatchObject({ deleting: true });
 });
+
+test.each([
+  ['nothing is said of it', {}, undefined],
+  ['it is made', { 'policy-made': '2' }, undefined],
+  ['it waits', { 'policy-made': '1', 'policy-waits-for': 'folder f' }, 'folder f'],
+  ['its run was cancelled', { 'policy-made': 'cancelled 2' }, expect.stringContaining('drover.dev/retry')],
+  ['its spec has changed since', { 'policy-made': 'cancelled 1' }, undefined],
+])('why a policy is not made, where %s', (_why, said, unmade) => {
+  const annotations = Object.fromEntries(Object.entries(said).map(([key, value]) => [`drover.dev/${key}`, value]));
+  const policy = virtualMachineSetResourcePolicySchema.parse({
+    apiVersion,
+    kind: 'VirtualMachineSetResourcePolicy',
+    metadata: { ...metadata, generation: 2, annotations },
+    spec: { folder: 'f' },
+  });
+  expect(readPolicy(policy).unmade).toEqual(unmade);
+});

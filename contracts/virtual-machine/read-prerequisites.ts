@@ -2,6 +2,8 @@ import { findCondition } from '../conditions.ts';
 import type { VirtualMachineClass } from '../crds/virtual-machine-class.ts';
 import type { ClusterVirtualMachineImage, VirtualMachineImage } from '../crds/virtual-machine-image.ts';
 import type { VirtualMachineSetResourcePolicy } from '../crds/virtual-machine-set-resource-policy.ts';
+import { annotations } from '../ids.ts';
+import { readRecordedPolicy } from '../resource-policy/read-resource-policy.ts';
 import { mebibytesOf, quantityOf } from '../quantity.ts';
 import type { ObservedPolicyObject } from './activities.ts';
 import { readClassDevices } from './class-devices.ts';
@@ -115,8 +117,10 @@ export function readImage(
   };
 }
 
-export function readPolicy({ metadata, spec = {}, status }: VirtualMachineSetResourcePolicy): ObservedPolicyObject {
+export function readPolicy(policy: VirtualMachineSetResourcePolicy): ObservedPolicyObject {
+  const { metadata, spec = {}, status } = policy;
   const made = status?.clustermodules ?? [];
+  const unmade = whyUnmade(policy);
   return {
     name: metadata.name,
     deleting: metadata.deletionTimestamp !== undefined,
@@ -132,5 +136,13 @@ export function readPolicy({ metadata, spec = {}, status }: VirtualMachineSetRes
         ),
       ]),
     ),
+    ...(unmade !== null && { unmade }),
   };
+}
+
+function whyUnmade(policy: VirtualMachineSetResourcePolicy): string | null {
+  const { made, cancelled, waitsFor } = readRecordedPolicy(policy);
+  if (cancelled === policy.metadata.generation)
+    return `a user has cancelled its run: give its annotation ${annotations.retry} a new value, or change its spec`;
+  return made === policy.metadata.generation ? null : waitsFor;
 }

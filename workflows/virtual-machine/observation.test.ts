@@ -201,6 +201,22 @@ test.each([
   ).toMatchObject({ value: { modules } });
 });
 
+test.each([
+  ['a VM without a place', {}, 'it waits'],
+  ['one that has a place', { placement: { kind: 'placed' as const, at: placedAt } }, undefined],
+  ['one that is there', { vm: vmOf() }, undefined],
+])('what of a policy is not made concerns %s', (_, more, unmade) => {
+  const value = { name: 'p', deleting: false, folder: 'f', resourcePool: null, modules: {}, unmade: 'it waits' };
+  const resourcePolicy = { kind: 'found' as const, value };
+  const { prerequisites } = composeObservation(
+    {},
+    { ...objects, resourcePolicy },
+    { ...facts, vm: null, placement: { kind: 'notReady', message: 'folder f' }, ...more },
+  );
+  const found = prerequisites.resourcePolicy;
+  expect(found?.kind === 'found' && found.value.unmade).toBe(unmade);
+});
+
 const group = {
   found: true,
   linked: true,

@@ -44,7 +44,7 @@ export function composeObservation(
     prerequisites: {
       class: inMegahertz(objects.class, cpuMHz),
       image: objects.image,
-      resourcePolicy: inCluster(objects.resourcePolicy, found.cluster),
+      resourcePolicy: readPolicyFor(objects.resourcePolicy, found),
       storageClass: joinStorage(objects.storageClass, found.storage),
       ...(objects.instanceStorageClass !== undefined && { instanceStorageClass: objects.instanceStorageClass }),
       bootstrap: objects.bootstrap,
@@ -83,13 +83,28 @@ const scale = ({ reservation, limit }: ResourceAllocation, cpuMHz: number): Reso
   limit: limit < 0 ? limit : Math.ceil((limit * cpuMHz) / 1_000),
 });
 
-/** Each cluster has modules of its own. While it is not known which one it will be, any will do. */
-function inCluster(found: ObservedObjects['resourcePolicy'], cluster: string | null): Fetched<ObservedPolicy> | null {
+/**
+ * Each cluster has modules of its own. While it is not known which one it will be, any will do. What else of it is not
+ * made does not concern a VM that is there, or has a place.
+ */
+function readPolicyFor(
+  found: ObservedObjects['resourcePolicy'],
+  { cluster, vm, placement }: VcenterObservation,
+): Fetched<ObservedPolicy> | null {
   if (found?.kind !== 'found') return found;
+  const { unmade, ...policy } = found.value;
+  const isConcerned = vm === null && placement.kind === 'notReady';
   const modules = Object.entries(found.value.modules).map(
     ([group, made]) => [group, (cluster === null ? Object.values(made)[0] : made[cluster]) ?? null] as const,
   );
-  return { kind: 'found', value: { ...found.value, modules: Object.fromEntries(modules) } };
+  return {
+    kind: 'found',
+    value: {
+      ...policy,
+      modules: Object.fromEntries(modules),
+      ...(unmade !== undefined && isConcerned && { unmade }),
+    },
+  };
 }
 
 /** The folder and the like of a group's place are those of its zone; null: it is not placed, or not there. */

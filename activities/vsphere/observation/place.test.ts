@@ -8,15 +8,18 @@ const host = (id: string, more: Partial<SiteHost> = {}): SiteHost => ({
   cpuMHz: 2_400,
   ...more,
 });
+const paths = (zone: string): Site['paths'] => ({
+  zone,
+  datacenter: '/DC',
+  folder: `/DC/vm/${zone}`,
+  resourcePool: '/DC/host/C/Resources',
+  target: { folder: `/DC/vm/${zone}`, resourcePool: '/DC/host/C/Resources' },
+  networks: {},
+});
+/** What a policy names. */
+const below = { folder: '/DC/vm/a/web', resourcePool: '/DC/host/C/Resources' };
 const site = (zone: string, more: Partial<Site> = {}): Site => ({
-  paths: {
-    zone,
-    datacenter: '/DC',
-    folder: `/DC/vm/${zone}`,
-    resourcePool: '/DC/host/C/Resources',
-    target: { folder: `/DC/vm/${zone}`, resourcePool: '/DC/host/C/Resources' },
-    networks: {},
-  },
+  paths: paths(zone),
   datacenter: 'datacenter-1',
   folder: `group-${zone}`,
   resourcePool: `pool-${zone}`,
@@ -122,6 +125,14 @@ test.each<[what: string, given: Parameters<typeof place>, is: unknown]>([
     'no pool',
     [[site('a', { target: { folder: 'f', resourcePool: null } })], room],
     { kind: 'notReady', message: expect.stringContaining('resource pool') },
+  ],
+  [
+    'no folder, which is the policy’s to make',
+    [[site('a', { paths: { ...paths('a'), target: below }, target: { folder: null, resourcePool: 'x' } })], room],
+    {
+      kind: 'notReady',
+      message: 'folder /DC/vm/a/web of zone a: its resource policy, which names it, has not made it',
+    },
   ],
   [
     'no profile',

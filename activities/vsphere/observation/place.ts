@@ -66,10 +66,16 @@ function placeIn(
   const { zone } = paths;
   const where = `${settings}.zones.${zone}`;
   if (datacenter === null) return `datacenter ${paths.datacenter} of zone ${zone}: correct ${where}`;
-  if (target.folder === null)
-    return `folder ${paths.target.folder} of zone ${zone}: create it in vCenter, or correct ${where}.folder`;
-  if (target.resourcePool === null)
-    return `resource pool ${paths.target.resourcePool} of zone ${zone}: create it in vCenter, or correct ${where}.resourcePool`;
+  const { folder, resourcePool } = target;
+  const lacking = (what: string, key: 'folder' | 'resourcePool'): string => {
+    const isOfPolicy = paths.target[key] !== paths[key];
+    const remedy = isOfPolicy
+      ? 'its resource policy, which names it, has not made it'
+      : `create it in vCenter, or correct ${where}.${key}`;
+    return `${what} ${paths.target[key]} of zone ${zone}: ${remedy}`;
+  };
+  if (folder === null) return lacking('folder', 'folder');
+  if (resourcePool === null) return lacking('resource pool', 'resourcePool');
   const connected = hosts.filter(({ isUsable }) => isUsable);
   if (connected.length === 0) return `a host of zone ${zone} that is connected and not in maintenance`;
   const host = instanceStorage === null ? null : chooseHost(connected, instanceStorage, datastores, zone);
@@ -88,8 +94,8 @@ function placeIn(
   return {
     zone,
     datacenter,
-    folder: target.folder,
-    resourcePool: target.resourcePool,
+    folder,
+    resourcePool,
     datastore: roomiest.id,
     host: host?.id ?? null,
     ...(host !== null && { node: host.node ?? host.name }),

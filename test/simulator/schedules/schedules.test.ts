@@ -103,6 +103,31 @@ test(
 );
 
 test(
+  'a virtual machine waits for its policy whose run is cancelled before it makes anything, and goes on with it',
+  async () => {
+    const made = [{ ...at(0, 'createVm', 3), forMs: 507 }, at(332, 'createPolicy', 7)];
+    const events = [...made, { ...at(332, 'cancelPolicy', 7), forMs: 20_712 }];
+    const { complaints, happened } = await runSchedule(await loadWorkflows(), { ...calm, seed: 0, events });
+    expect({ complaints, happened }).toEqual({ complaints: [], happened: events.map(({ kind }) => kind) });
+  },
+  limitMs,
+);
+
+test(
+  'an Eviction that is only to be observed while its run begins is not waited for',
+  async () => {
+    // 12,279 writes the mode observe.
+    const events = [
+      { ...at(0, 'evict'), forMs: 500 },
+      { ...at(625, 'annotateEviction'), forMs: 12_279 },
+    ];
+    const { complaints, happened } = await runSchedule(await loadWorkflows(), { ...calm, seed: 0, events });
+    expect({ complaints, happened }).toEqual({ complaints: [], happened: events.map(({ kind }) => kind) });
+  },
+  limitMs,
+);
+
+test(
   'what a stop holds of virtual machines goes on when it is lifted, and no user asks for it',
   async () => {
     const made = [at(1_000, 'createVm'), at(2_000, 'createVm', 1)];

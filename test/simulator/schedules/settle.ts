@@ -3,6 +3,7 @@ import { annotations, evictionId, maintenanceReasonPrefix, nodeMetadata } from '
 import { asSignal, messages } from '../../../contracts/messages.ts';
 import { findCondition } from '../../../contracts/conditions.ts';
 import type { Condition } from '../../../contracts/conditions.ts';
+import { readRecordedPolicy } from '../../../contracts/resource-policy/read-resource-policy.ts';
 import { virtualMachineConditions } from '../../../contracts/virtual-machine/conditions.ts';
 import { listServices } from '../../../lab/openstack/hosts.ts';
 import { lifecycleOf } from '../../faults/hypervisor-objects.ts';
@@ -49,7 +50,10 @@ export async function makeWhole(cast: Cast): Promise<void> {
     await settlePolicyOf(cast, object);
 }
 
-/** The policy that a virtual machine names is there; one that is being deleted waits for the virtual machine to go. */
+/**
+ * The policy that a virtual machine names is there, and asked for again where a user has cancelled its run; one that is
+ * being deleted waits for the virtual machine to go.
+ */
 async function settlePolicyOf(cast: Cast, { metadata, spec }: StoredObject): Promise<void> {
   const { reserved } = (spec ?? {}) as { reserved?: { resourcePolicyName?: string } };
   const name = reserved?.resourcePolicyName;
@@ -58,6 +62,10 @@ async function settlePolicyOf(cast: Cast, { metadata, spec }: StoredObject): Pro
   if (policy === null) await createPolicy(cast, name);
   else if (policy.metadata.deletionTimestamp !== undefined)
     await remove(cast, vmPath(cast, kindTable.VirtualMachine.plural, metadata.name));
+  else if (readRecordedPolicy(policy as never).cancelled === policy.metadata.generation)
+    await patch(cast, vmPath(cast, kindTable.VirtualMachineSetResourcePolicy.plural, name), {
+      metadata: { annotations: { [annotations.retry]: 'settled' } },
+    });
 }
 
 /** Every run that is not a system's ends, every object is reconciled or says why it is not. Returns what does not. */

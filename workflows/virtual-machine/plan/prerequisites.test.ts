@@ -83,6 +83,12 @@ const rows: Row[] = [
     'False NotReady',
   ],
   [
+    'a policy that is not made',
+    policy({ unmade: 'a user has cancelled its run' }),
+    'VirtualMachineConditionVMSetResourcePolicyReady',
+    'False NotReady',
+  ],
+  [
     'a policy whose module is not made',
     policy({ modules: { web: null } }),
     'VirtualMachineConditionVMSetResourcePolicyReady',

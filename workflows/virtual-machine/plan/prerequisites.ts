@@ -63,8 +63,10 @@ function judgePolicy({ clusterModule }: DesiredVirtualMachine, { resourcePolicy 
   const type = types.resourcePolicyReady;
   if (resourcePolicy === null) return none(type);
   if (resourcePolicy.kind !== 'found') return unread(type, resourcePolicy);
-  const { name, deleting, modules } = resourcePolicy.value;
+  const { name, deleting, modules, unmade } = resourcePolicy.value;
   if (deleting) return unmet(type, 'NotReady', `VirtualMachineSetResourcePolicy ${name} is being deleted`);
+  if (unmade !== undefined)
+    return unmet(type, 'NotReady', `VirtualMachineSetResourcePolicy ${name} is not made yet: ${unmade}`);
   if (clusterModule !== null && (modules[clusterModule] ?? null) === null)
     return unmet(type, 'NotReady', `VirtualMachineSetResourcePolicy ${name} has no module ${clusterModule} yet`);
   return met(type);
