@@ -299,7 +299,8 @@ export function describeEvictionObjects(declare: ObjectsTest): void {
 
     test('leaves the words of the replaced operator alone where it observes', async () => {
       await create();
-      const theirs = condition('Evicting', 'True', 'Running');
+      // The replaced operator sets no generation.
+      const { observedGeneration: _, ...theirs } = condition('Evicting', 'True', 'Running');
       await setStatus([theirs]);
       const observer = { mode: 'observe' } as const;
       expect((await serve({}, null, observer)).desired.mode).toBe('observe');
@@ -317,6 +318,17 @@ export function describeEvictionObjects(declare: ObjectsTest): void {
       });
       expect(eviction.metadata.finalizers).toBeUndefined();
       expect(kindTable.Eviction.isReconciled(eviction, 'observe')).toBe(true);
+    });
+
+    test('takes back that it runs where it is told to observe before it holds the Eviction', async () => {
+      await create();
+      // The first write of a run whose second one comes too late.
+      await setStatus([condition('Evicting', 'True', 'Running')]);
+      await annotate({ 'drover.dev/mode': 'observe' });
+      expect((await serve()).desired.mode).toBe('observe');
+      const { metadata, status } = await read();
+      expect(status?.conditions?.map(({ type, status: is }) => `${type} ${is}`)).toEqual(['Observed Unknown']);
+      expect(metadata.finalizers).toBeUndefined();
     });
 
     test('ends in its own words what it began before it was told to observe', async () => {
