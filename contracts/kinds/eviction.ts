@@ -39,12 +39,10 @@ function isReconciled(eviction: Eviction, mode: ActiveMode): boolean {
 
   const evicting = of(evictionConditions.evicting);
   const observed = onlyObserves(metadata, mode) ? of(evictionConditions.observed) : undefined;
-  const isOver = evicting?.status === 'False' && isCurrent(evicting);
-  const isObserved = observed !== undefined && observed.status !== 'Unknown' && isCurrent(observed);
-  const final = isOver ? evicting : isObserved ? observed : undefined;
-  return (
-    final !== undefined && !isRefusalOver(final, eviction) && of(evictionConditions.reEnabled)?.status !== 'Unknown'
-  );
+  const isFinal = (condition: Condition | undefined, isEnd: (status: Condition['status']) => boolean): boolean =>
+    condition !== undefined && isEnd(condition.status) && isCurrent(condition) && !isRefusalOver(condition, eviction);
+  const isOver = isFinal(evicting, (is) => is === 'False') || isFinal(observed, (is) => is !== 'Unknown');
+  return isOver && of(evictionConditions.reEnabled)?.status !== 'Unknown';
 }
 
 /** Annotations can be corrected without a new generation. */

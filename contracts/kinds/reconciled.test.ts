@@ -153,6 +153,14 @@ const rows: [why: string, given: Given, reconciled: boolean][] = [
     true,
   ],
   [
+    'one that was refused in earnest, and observed once it was corrected',
+    {
+      conditions: [condition('Evicting', 'False', 'InvalidObject', 2), condition('Observed', 'True', 'Observed', 2)],
+      annotations: { 'drover.dev/mode': 'observe' },
+    },
+    true,
+  ],
+  [
     'one that was begun in earnest, and whose run was lost when it was to be observed',
     {
       conditions: [condition('Evicting', 'True', 'Running', 2), condition('Observed', 'False', 'Stopped', 2)],

@@ -1,3 +1,4 @@
+import type { Condition } from '../../../contracts/conditions.ts';
 import { bootIdAnnotation, retryHandledAnnotation, runIdAnnotation } from '../../../contracts/eviction/annotations.ts';
 import { annotations, evictionFinalizer } from '../../../contracts/ids.ts';
 import { beginConditions, beginMetadata } from './open-eviction.ts';
@@ -50,12 +51,16 @@ test('where drover observes it leaves the words of others alone, which have no g
   ]);
 });
 
-test('one that is only to be observed before drover holds it is not said to run', () => {
-  const begun = sampleCondition('Evicting', 'True', 'Running');
-  const sample = { annotations: { [annotations.mode]: 'observe' }, conditions: [begun, foreign] };
-  const conditions = begin(sample);
-  expect(conditions?.map(({ type, status }) => `${type}=${status}`)).toEqual(['Custom=True', 'Observed=Unknown']);
-  expect(begin({ ...sample, conditions: conditions ?? [] })).toBeNull();
+test.each<[what: string, status: Condition['status'], reason: string, types: string[]]>([
+  ['that it runs', 'True', 'Running', ['Custom', 'Observed']],
+  ['that it waits for its turn', 'Unknown', 'AlreadyRunning', ['Custom', 'Observed']],
+  ['that it is refused', 'False', 'InvalidObject', ['Custom', 'Observed']],
+  ['how it ended', 'False', 'Stopped', ['Evicting', 'Custom', 'Observed']],
+])('one that is only to be observed before drover holds it: %s', (_what, status, reason, types) => {
+  const annotated = { annotations: { [annotations.mode]: 'observe' } };
+  const conditions = begin({ ...annotated, conditions: [sampleCondition('Evicting', status, reason), foreign] });
+  expect(conditions?.map(({ type }) => type)).toEqual(types);
+  expect(begin({ ...annotated, conditions: conditions ?? [] })).toBeNull();
 });
 
 test('one that was begun in earnest runs as such, though it is only to be observed by now', () => {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import { type Condition, type ConditionUpdate, findCondition, setConditions } from '../../../contracts/conditions.ts';
 import type { Eviction } from '../../../contracts/crds/eviction.ts';
+import { errors } from '../../../contracts/errors.ts';
 import type { EvictionOpened } from '../../../contracts/eviction/activities.ts';
 import {
   bootIdAnnotation,
@@ -222,7 +223,7 @@ export function beginConditions({ metadata, spec, status }: Eviction, asked: Mod
     observedGeneration: metadata.generation,
   };
   const said = status?.conditions ?? [];
-  const before = mode === 'observe' ? said.filter((condition) => !isBegunInVain(condition)) : said;
+  const before = mode === 'observe' ? said.filter((condition) => !isSaidInVain(condition)) : said;
   // A run that takes over from one that was lost leaves its messages until it has newer ones.
   if (findCondition(before, running.type)?.status === running.status && before.length === said.length) return null;
   const kept = before.filter(({ type }) => !ofEarlierRun[mode].includes(type));
@@ -230,11 +231,15 @@ export function beginConditions({ metadata, spec, status }: Eviction, asked: Mod
 }
 
 /**
- * Whether drover said so in act mode of an Eviction that it came to observe before it held it: nothing would end that.
- * The replaced operator's conditions have no generation.
+ * Whether drover said so, in act mode, of an Eviction that it came to observe before it held it: that it runs, waits for
+ * its turn, or is refused. Nothing would end that. The replaced operator's conditions have no generation.
  */
-const isBegunInVain = ({ type, status, observedGeneration }: Condition): boolean =>
-  type === evictionConditions.evicting && status === 'True' && observedGeneration !== undefined;
+const isSaidInVain = ({ type, status, reason, observedGeneration }: Condition): boolean =>
+  type === evictionConditions.evicting &&
+  observedGeneration !== undefined &&
+  (status !== 'False' || refusals.includes(reason));
+
+const refusals: readonly string[] = [errors.InvalidObject.reason, errors.CauseNotSupported.reason];
 
 /** What the metadata must say besides what it says; null: nothing. Pure. */
 export function beginMetadata(
