@@ -223,7 +223,10 @@ export async function restoreHypervisors(world: World, bmcs: ChaosBmcs): Promise
     hypervisors.map(async (host) => {
       await mend(world, bmcs, host);
       await restore(world, host);
-      const arrived = await until(`${host} to be in service`, serviceMs, () => observeService(world, host)).then(
+      const handBack = once(() => activate(world, host));
+      const arrived = await until(`${host} to be in service`, serviceMs, () =>
+        observeService(world, host, handBack),
+      ).then(
         () => [],
         (error: unknown) => [(error as Error).message],
       );
@@ -233,10 +236,21 @@ export async function restoreHypervisors(world: World, bmcs: ChaosBmcs): Promise
   return found.flat();
 }
 
-/** True: it is in service. */
-async function observeService(world: World, host: string): Promise<true | string> {
+const once = (act: () => Promise<unknown>): (() => Promise<unknown>) => {
+  let acting: Promise<unknown> | null = null;
+  return () => (acting ??= act());
+};
+
+/**
+ * True: it is in service.
+ *
+ * @param handBack what a user does about a host that drover took into maintenance `ha` just as it was mended: drover
+ * leaves it to users when it is taken out again
+ */
+async function observeService(world: World, host: string, handBack: () => Promise<unknown>): Promise<true | string> {
   const hypervisor = await read(world, host);
   if (hypervisor === null) return 'it has no Hypervisor';
+  if (hypervisor.spec?.maintenance === 'ha') await handBack();
   // A service that was about to be removed when its host was wanted again.
   await ensureRegistered(world, host);
   const { reason, status, message, lastTransitionTime } = lifecycleOf(hypervisor);
