@@ -123,6 +123,11 @@ test.each<[what: string, text: string, words: RegExp]>([
   ['a number that is none', retrieved(property('<val xsi:type="xsd:int">many</val>')), /is no number/u],
   ['a boolean that is none', retrieved(property('<val xsi:type="xsd:boolean">maybe</val>')), /is no boolean/u],
   [
+    'text with elements in it',
+    retrieved(property('<val xsi:type="xsd:string">worker<b>-2</b>-1</val>')),
+    /has elements where text is expected/u,
+  ],
+  [
     'a document type',
     `<!DOCTYPE a [<!ENTITY b "c">]>${retrieved('')}`.replace('<?xml version="1.0" encoding="UTF-8"?>\n', ''),
     /document type/u,

@@ -109,9 +109,9 @@ function decodeElement(
 ): unknown {
   if (of === 'any') return decodeAny(element, path);
   if (of === 'ref') return reference(element, path);
-  if (of === 'string' || of === 'time') return element.text;
-  if (of === 'boolean') return boolean(element.text, path);
-  if (isNumber(of)) return number(element.text, path);
+  if (of === 'string' || of === 'time') return textOf(element, path);
+  if (of === 'boolean') return boolean(textOf(element, path), path);
+  if (isNumber(of)) return number(textOf(element, path), path);
   const named = element.xsiType?.name ?? of;
   // Of a type that drover does not use, what it shares with the one that was expected is known.
   const type = fieldsOf(named) !== undefined && isKindOf(named, of) ? named : of;
@@ -122,7 +122,7 @@ function decodeElement(
 function decodeAny(element: XmlElement, path: string): unknown {
   if (element.xsiType === null) throw new Error(`${path} does not say of which type it is`);
   const { namespace, name } = element.xsiType;
-  if (namespace === schemaNamespace) return scalar(name, element.text, path);
+  if (namespace === schemaNamespace) return scalar(name, textOf(element, path), path);
   if (name.startsWith('ArrayOf')) return listOf(name.slice('ArrayOf'.length), element, path);
   if (name === 'ManagedObjectReference') return reference(element, path);
   if (fieldsOf(name) !== undefined) return { $type: name, ...decodeFields(name, element, path) };
@@ -155,7 +155,15 @@ function scalar(name: string, text: string, path: string): unknown {
   return isNumber(name) || name === 'integer' ? number(text, path) : text;
 }
 
-function reference({ attributes: { type }, text }: XmlElement, path: string) {
+/** What stands around an element is not joined: a name that another system wrote would read as one it did not write. */
+function textOf({ children, text }: XmlElement, path: string): string {
+  if (children.length > 0) throw new Error(`${path} has elements where text is expected`);
+  return text;
+}
+
+function reference(element: XmlElement, path: string) {
+  const { type } = element.attributes;
+  const text = textOf(element, path);
   if (type === undefined || text === '') throw new Error(`${path} is no reference`);
   return { type, value: text };
 }
