@@ -39,9 +39,11 @@ function isReconciled(eviction: Eviction, mode: ActiveMode): boolean {
 
   const evicting = of(evictionConditions.evicting);
   const observed = onlyObserves(metadata, mode) ? of(evictionConditions.observed) : undefined;
-  const isFinal = (condition: Condition | undefined, isEnd: (status: Condition['status']) => boolean): boolean =>
-    condition !== undefined && isEnd(condition.status) && isCurrent(condition) && !isRefusalOver(condition, eviction);
-  const isOver = isFinal(evicting, (is) => is === 'False') || isFinal(observed, (is) => is !== 'Unknown');
+  const ends = [
+    evicting?.status === 'False' ? evicting : undefined,
+    observed?.status === 'Unknown' ? undefined : observed,
+  ];
+  const isOver = ends.some((end) => end !== undefined && isCurrent(end) && !isRefusalOver(end, eviction));
   return isOver && of(evictionConditions.reEnabled)?.status !== 'Unknown';
 }
 

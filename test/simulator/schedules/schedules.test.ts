@@ -1,7 +1,7 @@
 import { sample } from 'fast-check';
 import { loadWorkflows } from '../bundle.ts';
 import { runSchedule } from './run-schedule.ts';
-import type { EventKind } from './schedule.ts';
+import type { EventKind, Schedule } from './schedule.ts';
 import { schedules } from './schedule.ts';
 
 /** It ends what hangs, and not what a busy machine takes long for. */
@@ -9,6 +9,12 @@ const limitMs = 600_000;
 
 const calm = { seed: 1, migrations: [['ok'], ['ok'], ['ok']] as const };
 const at = (atMs: number, kind: EventKind, which = 0) => ({ atMs, kind, which, forMs: 20_000 });
+
+/** All that is in the schedule happens, comes to its end, and the invariants hold. */
+async function expectSettled(schedule: Schedule): Promise<void> {
+  const { complaints, happened } = await runSchedule(await loadWorkflows(), schedule);
+  expect({ complaints, happened }).toEqual({ complaints: [], happened: schedule.events.map(({ kind }) => kind) });
+}
 
 test(
   'whatever happens at random, all comes to its end and the invariants hold',
@@ -47,8 +53,7 @@ test(
   async () => {
     const migrations = [['hang'], ['ok'], ['ok']] as const;
     const events = [at(1_000, 'evict'), at(7_000, 'deleteServer')];
-    const { complaints, happened } = await runSchedule(await loadWorkflows(), { ...calm, migrations, events });
-    expect({ complaints, happened }).toEqual({ complaints: [], happened: events.map(({ kind }) => kind) });
+    await expectSettled({ ...calm, migrations, events });
   },
   limitMs,
 );
@@ -62,8 +67,7 @@ test(
     // one shows that its name is free again.
     const ended = [at(20_000, 'createPolicy'), at(30_000, 'deleteEviction', 3), at(50_000, 'evict', 3)];
     const events = [...begun, ...ended];
-    const { complaints, happened } = await runSchedule(await loadWorkflows(), { ...calm, events });
-    expect({ complaints, happened }).toEqual({ complaints: [], happened: events.map(({ kind }) => kind) });
+    await expectSettled({ ...calm, events });
   },
   limitMs,
 );
@@ -83,8 +87,7 @@ test(
   async () => {
     const begun = [at(1_000, 'onboard'), at(90_000, 'createServer', 2)];
     const events = [...begun, at(150_000, 'cutPower'), at(200_000, 'confirmOff')];
-    const { complaints, happened } = await runSchedule(await loadWorkflows(), { ...calm, events });
-    expect({ complaints, happened }).toEqual({ complaints: [], happened: events.map(({ kind }) => kind) });
+    await expectSettled({ ...calm, events });
   },
   limitMs,
 );
@@ -96,8 +99,7 @@ test(
       // Each makes another change.
       (event, index) => ({ ...event, forMs: 20_250 + index }),
     );
-    const { complaints, happened } = await runSchedule(await loadWorkflows(), { ...calm, events });
-    expect({ complaints, happened }).toEqual({ complaints: [], happened: events.map(({ kind }) => kind) });
+    await expectSettled({ ...calm, events });
   },
   limitMs,
 );
@@ -107,8 +109,7 @@ test(
   async () => {
     const made = [{ ...at(0, 'createVm', 3), forMs: 507 }, at(332, 'createPolicy', 7)];
     const events = [...made, { ...at(332, 'cancelPolicy', 7), forMs: 20_712 }];
-    const { complaints, happened } = await runSchedule(await loadWorkflows(), { ...calm, seed: 0, events });
-    expect({ complaints, happened }).toEqual({ complaints: [], happened: events.map(({ kind }) => kind) });
+    await expectSettled({ ...calm, seed: 0, events });
   },
   limitMs,
 );
@@ -121,8 +122,7 @@ test(
       { ...at(0, 'evict'), forMs: 500 },
       { ...at(625, 'annotateEviction'), forMs: 12_279 },
     ];
-    const { complaints, happened } = await runSchedule(await loadWorkflows(), { ...calm, seed: 0, events });
-    expect({ complaints, happened }).toEqual({ complaints: [], happened: events.map(({ kind }) => kind) });
+    await expectSettled({ ...calm, seed: 0, events });
   },
   limitMs,
 );
@@ -134,8 +134,7 @@ test(
     // 20,001 powers it off.
     const held = [{ ...at(61_000, 'powerVm'), forMs: 20_001 }, at(61_500, 'deleteVm', 1)];
     const events = [...made, { ...at(60_000, 'stopAll'), forMs: 90_000 }, ...held];
-    const { complaints, happened } = await runSchedule(await loadWorkflows(), { ...calm, events });
-    expect({ complaints, happened }).toEqual({ complaints: [], happened: events.map(({ kind }) => kind) });
+    await expectSettled({ ...calm, events });
   },
   limitMs,
 );
