@@ -93,6 +93,7 @@ async function runScenarios(
     scenarios: chosen,
     parallelism: parallel,
     choose,
+    isSample: size !== undefined,
     report: print,
     take,
     signal,

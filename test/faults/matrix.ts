@@ -5,7 +5,7 @@ import { openEnvironment } from './environment.ts';
 import type { LabFixture } from './fixture.ts';
 import { openFixture } from './fixture.ts';
 import type { Cell, CellResult } from './run-cell.ts';
-import { formatCell, joinAttempts, runCell } from './run-cell.ts';
+import { formatCell, isMissed, joinAttempts, runCell } from './run-cell.ts';
 import type { Scenario } from './scenario.ts';
 import { openContext } from './context.ts';
 import type { SubjectKind } from './subjects.ts';
@@ -26,6 +26,8 @@ export interface MatrixOptions {
   mutation?: string;
   /** Which cells to run of those that there are. */
   choose: (cells: readonly Cell[]) => readonly Cell[];
+  /** Those are a sample: another one takes the place of a cell whose step does not come. */
+  isSample: boolean;
   report: (line: string) => void;
   take?: (outcome: Outcome) => void;
   /** Aborted: fixtures are closed at once, and the cells that were running do not count. */
@@ -54,7 +56,7 @@ export interface MatrixResult {
 
 const neverAborted = new AbortController().signal;
 
-/** A cell whose step does not come is run so often. */
+/** A cell whose step does not come is run so often; then a sample takes another one (`findSubstitute`). */
 const mostAttempts = 3;
 
 /** After so many cells Nova is relieved of the servers that they have deleted. */
@@ -78,6 +80,7 @@ export async function runMatrix({
   parallelism,
   mutation,
   choose,
+  isSample,
   report,
   take,
   signal = neverAborted,
@@ -90,26 +93,73 @@ export async function runMatrix({
     { lab, scenarios, parallelism, signal, ...(mutation === undefined ? {} : { mutation }) },
     async (opened, group) => {
       const runs = await runClean(opened, group, report);
-      clean.push(...runs);
       const all = planCells(runs, group);
-      const cells = choose(all);
-      planned.push(...all);
-      chosen.push(...cells);
+      const cells = [...choose(all)];
+      const unreached: Cell[] = [];
       report(`${group.map(({ name }) => name).join(', ')}: ${cells.length} cells on ${opened.length} fixtures`);
-      await onFixtures(opened, cells, async (fixture, cell, index) => {
-        const outcome = await runOnce(fixture, group, cell);
+      const runOrSubstitute = async (fixture: LabFixture, cell: Cell, index: number): Promise<Outcome> => {
+        const { hasStep, outcome } = await runOnce(fixture, group, cell);
         signal.throwIfAborted();
+        if (hasStep || !isSample) return outcome;
+        unreached.push(cell);
+        const other = findSubstitute(cell, { planned: all, chosen: cells, unreached });
+        if (other === null) return outcome;
+        report(
+          `the step of ${formatCell(cell)} did not come in ${outcome.attempts} runs: ${formatCell(other)} takes its place`,
+        );
+        cells[index] = other;
+        return await runOrSubstitute(fixture, other, index);
+      };
+      await onFixtures(opened, cells, async (fixture, cell, index) => {
+        const outcome = await runOrSubstitute(fixture, cell, index);
         outcomes.push(outcome);
         take?.(outcome);
         if (outcomes.length % archiveEvery === 0) await fixture.environment.region?.fleet.archive();
         const verdict = outcome.complaints.length === 0 ? 'ok    ' : 'FAILED';
         report(
-          `${String(index + 1).padStart(5)}/${cells.length} ${verdict} ${outcome.seconds.toFixed(0).padStart(4)} s  ${formatCell(cell)}${indented(outcome.complaints)}`,
+          `${String(index + 1).padStart(5)}/${cells.length} ${verdict} ${outcome.seconds.toFixed(0).padStart(4)} s  ${formatCell(outcome)}${indented(outcome.complaints)}`,
         );
       });
+      clean.push(...runs.map((run) => withoutSteps(run, unreached)));
+      planned.push(...all);
+      chosen.push(...cells);
     },
   );
   return { clean, planned, chosen, outcomes };
+}
+
+/**
+ * What a sample takes in place of a cell whose step does not come: the next cell of the plan with the same fault of the
+ * same scenario that is not taken yet, and whose step is not known to stay away. Null: there is none, and then the cell
+ * fails. Pure.
+ */
+export function findSubstitute(
+  cell: Cell,
+  { planned, chosen, unreached }: Record<'planned' | 'chosen' | 'unreached', readonly Cell[]>,
+): Cell | null {
+  const taken = new Set([...chosen, cell].map(formatCell));
+  const staysAway = (step: string): boolean =>
+    unreached.some((other) => other.scenario === cell.scenario && other.step === step);
+  const at = planned.findIndex((one) => formatCell(one) === formatCell(cell));
+  return (
+    [...planned.slice(at + 1), ...planned.slice(0, Math.max(0, at))].find(
+      (one) =>
+        one.scenario === cell.scenario &&
+        one.fault === cell.fault &&
+        !taken.has(formatCell(one)) &&
+        !staysAway(one.step),
+    ) ?? null
+  );
+}
+
+/** Steps that did not come do not come in every run of the scenario. */
+function withoutSteps(run: CleanRuns, unreached: readonly Cell[]): CleanRuns {
+  const away = new Set(unreached.filter(({ scenario }) => scenario === run.scenario).map(({ step }) => step));
+  return {
+    ...run,
+    steps: run.steps.filter((step) => !away.has(step)),
+    unsteady: [...run.unsteady, ...away],
+  };
 }
 
 const indented = (complaints: readonly string[]): string =>
@@ -145,14 +195,22 @@ export async function withFixtures(
 const closeFixtures = (fixtures: readonly LabFixture[]): Promise<unknown> =>
   Promise.all(fixtures.map((fixture) => fixture.close()));
 
-async function runOnce(fixture: LabFixture, scenarios: readonly Scenario[], cell: Cell): Promise<Outcome> {
+/** @returns `hasStep`: false where every attempt passed as a clean run, without the step */
+async function runOnce(
+  fixture: LabFixture,
+  scenarios: readonly Scenario[],
+  cell: Cell,
+): Promise<{ outcome: Outcome; hasStep: boolean }> {
   const scenario = scenarios.find(({ name }) => name === cell.scenario);
   if (scenario === undefined) throw new Error(`no scenario ${cell.scenario}`);
   // Some steps depend on how long the others take; a run without the step says nothing about the fault.
   const results = [await runCell(fixture, scenario, cell)];
   while (results.at(-1)?.injected === false && results.length < mostAttempts)
     results.push(await runCell(fixture, scenario, cell));
-  return { ...cell, ...joinAttempts(cell, results), attempts: results.length };
+  const outcome = { ...cell, ...joinAttempts(cell, results), attempts: results.length };
+  // A step that came without its fault is a defect of what injects it.
+  const hasStep = outcome.injected || results.some(({ steps }) => steps.includes(cell.step));
+  return { outcome, hasStep: hasStep || !outcome.complaints.every(isMissed) };
 }
 
 interface Group {

@@ -29,6 +29,7 @@ test.each<[what: string, cell: Cell, mutation: string, complaint: RegExp]>([
         scenarios: [findScenario(cell.scenario)],
         parallelism: 1,
         choose: () => [cell],
+        isSample: false,
         report: () => undefined,
         mutation,
       });

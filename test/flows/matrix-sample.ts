@@ -77,6 +77,7 @@ export async function expectSampleToPass(lab: MatrixLab, scenario: string, paral
     scenarios: [findScenario(scenario)],
     parallelism,
     choose: oneOfEach,
+    isSample: true,
     report: () => undefined,
   });
   for (const { complaints } of clean) expect({ scenario, complaints }).toEqual({ scenario, complaints: [] });
