@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { makeRecord, parseRecord, readRecords, writeRecord } from './record.ts';
 import type { Run } from './record.ts';
 import { series, seriesNames } from './series.ts';
-import { checkout, digestNow, digestOf, git, isCheckout, pathspecs, selectFiles } from './sources.ts';
+import { checkout, countBeyond, digestNow, digestOf, git, isCheckout, pathspecs, selectFiles } from './sources.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'drover-evidence-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -82,4 +82,12 @@ test('globs mean the same with git and without', () => {
   const all = list([]);
   for (const { globs } of Object.values(series))
     expect(selectFiles(all, globs).toSorted()).toEqual(list(['--', ...pathspecs(globs)]).toSorted());
+});
+
+test('files are counted that other globs do not name, of which some may name what is gone', () => {
+  if (!isCheckout) return;
+  const sources = ['test/evidence/*.ts', '!test/evidence/*.test.ts'];
+  expect(countBeyond(sources, ['test/evidence/**', '>test/evidence/gone.ts', '|test/evidence/old.ts'])).toBe(0);
+  expect(countBeyond(['test/evidence/judge.ts', 'test/evidence/keep.ts'], ['>test/evidence/judge.ts'])).toBe(1);
+  expect(countBeyond(['test/evidence/record.ts'], ['>test/evidence/judge.ts'])).toBe(0);
 });

@@ -3,12 +3,17 @@ import { judge } from './judge.ts';
 import { readRecords } from './record.ts';
 import type { Series, SeriesName } from './series.ts';
 import { series, seriesNames } from './series.ts';
-import { countChanged, digestNow } from './sources.ts';
+import { countBeyond, countChanged, digestNow } from './sources.ts';
 
 /** Of the sources as they are on disk. @throws outside of a checkout */
 export const judgeSeries = (name: SeriesName): Judgement => {
   const { globs } = series[name];
-  return judge(readRecords(name), { globs, digest: digestNow(globs), countChanged });
+  return judge(readRecords(name), {
+    globs,
+    digest: digestNow(globs),
+    countChanged,
+    countBeyond: (old) => countBeyond(globs, old),
+  });
 };
 
 export const judgeAll = (): ({ name: SeriesName } & JudgedSeries)[] =>

@@ -20,7 +20,8 @@ const record = (more: Partial<EvidenceRecord> = {}): EvidenceRecord => ({
   details: {},
   ...more,
 });
-const now: Now = { globs: ['workflows/**'], digest: digest('a'), countChanged: () => 3 };
+const now: Now = { globs: ['workflows/**'], digest: digest('a'), countChanged: () => 3, countBeyond: () => 0 };
+const narrowed: Now = { ...now, globs: ['workflows/eviction/**'], digest: digest('b'), countChanged: () => 0 };
 const failure = { what: 'chaos', complaints: ['invariant 4'], attempt: 1, passedLater: false };
 const failed = record({ counts: { failed: 1 }, failures: [failure] });
 
@@ -54,6 +55,25 @@ test.each<[what: string, records: EvidenceRecord[], now: Now, state: Judgement['
     { ...now, globs: ['workflows/**', 'contracts/**'] },
     'stale',
     'it is about other paths; 3 files',
+  ],
+  ['fewer paths, which are as in its commit', [record()], narrowed, 'fresh', '5 faults'],
+  ['fewer paths, and a failure', [failed], narrowed, 'failed', '--seed 7'],
+  ['fewer paths, some of which changed', [record()], { ...narrowed, countChanged: () => 1 }, 'stale', '1 file of'],
+  [
+    'fewer paths, of a commit that is not here',
+    [record()],
+    { ...narrowed, countChanged: () => null },
+    'stale',
+    'other',
+  ],
+  ['paths that it was not made of', [record()], { ...narrowed, countBeyond: () => 1 }, 'stale', 'it is about other'],
+  ['fewer paths, changed when it was made', [record({ changed: true })], narrowed, 'stale', 'it is about other paths'],
+  [
+    'fewer paths, and it changed while it was made',
+    [record({ sources: { globs: ['workflows/**'], digest: 'unknown' } })],
+    narrowed,
+    'stale',
+    'it does not say which',
   ],
   [
     'a newer record of other sources',

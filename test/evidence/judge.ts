@@ -21,20 +21,33 @@ export interface Now {
   digest: string;
   /** How many of the files that a record is about are others than in a commit; null where it is not known. */
   countChanged: (commit: string, globs: readonly string[]) => number | null;
+  /** How many of today's files the globs of a record do not name. */
+  countBeyond: (globs: readonly string[]) => number;
 }
 
 const hasFailed = ({ counts, failures }: EvidenceRecord): boolean =>
   (counts['failed'] ?? 0) > 0 || failures.some(({ passedLater }) => !passedLater);
 
-/** By the newest record of a series, the last one. Pure. */
-export function judge(records: readonly EvidenceRecord[], { globs, digest, countChanged }: Now): Judgement {
+/**
+ * Whether a record is of the sources as they are. The paths that a series is about may be fewer by now than those that
+ * it was made of: then they are compared with its commit.
+ */
+function isOfNow({ sources, commit, changed }: EvidenceRecord, now: Now): boolean {
+  if (sources.globs.join() === now.globs.join()) return sources.digest === now.digest;
+  const isKnown = sources.digest !== unknown && changed === false;
+  return isKnown && now.countChanged(commit, now.globs) === 0 && now.countBeyond(sources.globs) === 0;
+}
+
+/** By the newest record of a series, the last one. */
+export function judge(records: readonly EvidenceRecord[], now: Now): Judgement {
+  const { globs, countChanged } = now;
   const newest = records.at(-1);
   if (newest === undefined) return { state: 'none', why: 'there is no record' };
   const { sources, commit, recordedIn } = newest;
   const asOf = commit === unknown ? recordedIn : commit;
   const where = `the record of ${nameOf(newest)}`;
-  const others = sources.globs.join() !== globs.join();
-  if (others || sources.digest !== digest) {
+  if (!isOfNow(newest, now)) {
+    const others = sources.globs.join() !== globs.join();
     const changed = asOf === undefined ? null : countChanged(asOf, globs);
     const files =
       changed === null
@@ -51,7 +64,7 @@ export function judge(records: readonly EvidenceRecord[], { globs, digest, count
   // One command may be tried again; of each the last try counts.
   const last = [
     ...new Map(
-      records.filter((record) => record.sources.digest === digest).map((record) => [record.command, record]),
+      records.filter((record) => record.sources.digest === sources.digest).map((record) => [record.command, record]),
     ).values(),
   ];
   const failed = last.filter(hasFailed);

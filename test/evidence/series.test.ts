@@ -56,7 +56,13 @@ test.each<[name: SeriesName, within: string[], without: string[]]>([
       'lab/agent-neighbours.ts',
       'lab/machines.ts',
     ],
-    ['lab/lab.ts', 'lab/demo/main.ts', 'deploy/rbac/bootstrap.yaml', 'test/chaos/run-chaos.ts'],
+    [
+      'lab/lab.ts',
+      'lab/demo/main.ts',
+      'deploy/rbac/bootstrap.yaml',
+      'test/chaos/run-chaos.ts',
+      'test/faults/matrix.ts',
+    ],
   ],
   [
     'matrix-evictions',
@@ -91,7 +97,13 @@ test.each<[name: SeriesName, within: string[], without: string[]]>([
       'lab/csi/control.ts',
       ...globSync('deploy/{crds,rbac,admission}/*.yaml', { cwd: checkout }),
     ],
-    ['lab/demo/main.ts', 'test/chaos/main.ts', 'test/fakes/kubernetes/controllers.ts', 'test/simulator/simulation.ts'],
+    [
+      'lab/demo/main.ts',
+      'test/chaos/main.ts',
+      'test/fakes/kubernetes/controllers.ts',
+      'test/faults/matrix.ts',
+      'test/simulator/simulation.ts',
+    ],
   ],
 ])('a change makes the evidence of %s old, where it decides how it goes', (name, within, without) => {
   const its = sources(name);

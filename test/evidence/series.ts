@@ -29,7 +29,6 @@ export const scheduleEntries = [
   'test/simulator/schedules/run-schedule.ts',
   'test/simulator/schedules/tell-stories.ts',
 ] as const;
-const matrix = ['test/faults/**', '!test/faults/main.ts', ...judges, ...realParts];
 /** How a person or the ladder asks for it, and how it is kept, decide nothing. */
 const notAsked = ['!package.json', '!test/evidence/**'];
 const load = ['bench/*.ts', '!bench/main.ts'];
@@ -59,7 +58,10 @@ const matrixOf = (title: string, area: readonly string[], ...lifecycles: PartNam
     command: 'npm run matrix -- --record',
     globs: [
       ...area,
-      ...matrix,
+      'test/faults/**',
+      '!test/faults/main.ts',
+      ...judges,
+      ...realParts,
       ...matrixEntries.map((file) => `>${file}`),
       ...composers.map((file) => `${called.includes(file) ? '>' : '|'}${file}`),
       'starters/main.ts',
@@ -72,7 +74,8 @@ const simulatedOf = (name: PartName): Series => ({
   command: 'npm run simulate -- --record',
   globs: sourcesOf(name),
 });
-const simulator = ['test/simulator/**', 'test/fakes/**', 'test/faults/**', 'test/invariants/**'];
+/** What it shares with the matrix on real parts is followed from where it starts. */
+const simulator = ['test/simulator/**', 'test/fakes/**', 'test/invariants/**'];
 const isOfTests = (glob: string): boolean => /^!.*\.test\.ts$/u.test(glob);
 const everything = areas.all.filter((glob) => !isOfTests(glob));
 const suitesSeries = (title: string, files: readonly string[], sources: readonly string[]): Series => ({
@@ -157,7 +160,8 @@ export const series = {
       'starters/**',
       'test/chaos/**',
       '!test/chaos/main.ts',
-      ...matrix,
+      ...judges,
+      ...realParts,
       ...chaosEntries.map((file) => `>${file}`),
       // A world is simulated instead where DROVER_SIMULATED is set.
       '!test/simulator/**',

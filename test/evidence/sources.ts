@@ -132,6 +132,14 @@ export function countChanged(commit: string, globs: readonly string[]): number |
   return lines(git(['diff', '--name-only', '-z', '--no-renames', commit, '--', ...pathspecs(globs)])).length;
 }
 
+/** How many of the tracked files that the globs name the other ones do not, of which some may name what is gone. */
+export function countBeyond(globs: readonly string[], others: readonly string[]): number {
+  const listed = (those: readonly string[]): string[] => lines(git(['ls-files', '-z', '--', ...pathspecs(those)]));
+  const isThere = (glob: string): boolean => !/^[>|]/u.test(glob) || existsSync(join(checkout, glob.slice(1)));
+  const known = new Set(listed(others.filter(isThere)));
+  return listed(globs).filter((path) => !known.has(path)).length;
+}
+
 export function hasCommit(commit: string): boolean {
   try {
     git(['cat-file', '-e', `${commit}^{commit}`]);

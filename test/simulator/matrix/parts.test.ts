@@ -152,7 +152,7 @@ test.each(changes)(
     });
     const passed = recordOf([]);
     const stateOf = (record: typeof passed, changed?: string): string =>
-      judge([record], { globs, digest: digest(changed), countChanged: () => 1 }).state;
+      judge([record], { globs, digest: digest(changed), countChanged: () => 1, countBeyond: () => 0 }).state;
     expect(stateOf(passed)).toBe('fresh');
     for (const file of within) expect({ file, state: stateOf(passed, file) }).toEqual({ file, state: 'stale' });
     expect(stateOf(passed, 'evidence/README.md')).toBe('fresh');
